@@ -1,0 +1,36 @@
+"""Sparse Bayesian models, tuned by the evidence: relevance vector machines for scikit-learn."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sparsebayes.engine.em import EM
+    from sparsebayes.engine.priors import Flat, Gamma, Smoothness
+    from sparsebayes.engine.sequential import Sequential
+    from sparsebayes.engine.subspace import Subspace
+    from sparsebayes.regression import RVR
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "RVR": "sparsebayes.regression",
+    "EM": "sparsebayes.engine.em",
+    "Flat": "sparsebayes.engine.priors",
+    "Gamma": "sparsebayes.engine.priors",
+    "Smoothness": "sparsebayes.engine.priors",
+    "Sequential": "sparsebayes.engine.sequential",
+    "Subspace": "sparsebayes.engine.subspace",
+}
+
+__all__ = ["EM", "RVR", "Flat", "Gamma", "Sequential", "Smoothness", "Subspace", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when asked for: the engine works without scikit-learn.
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

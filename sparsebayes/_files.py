@@ -1,0 +1,44 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError with a full sentence if `path` could not be written."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"Output {str(path)!r} is a directory; name a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"Output {str(path)!r}: no directory {str(path.parent)!r}.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(f"Output {str(path)!r} cannot be written: permission denied.")
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write all files under temporary names beside their own, then rename them.
+
+    A failure before the renaming leaves every old file as it was, and no new one.
+    """
+    staged: list[tuple[str, Path]] = []
+    umask = os.umask(0)
+    os.umask(umask)
+    try:
+        for path, content in files.items():
+            check_writable(path)
+            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            staged.append((name, path))
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+            os.chmod(name, 0o666 & ~umask)  # mkstemp gives 0o600
+        for name, path in staged:
+            os.replace(name, path)
+    finally:
+        for name, _ in staged:
+            with suppress(FileNotFoundError):
+                os.unlink(name)

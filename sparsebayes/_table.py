@@ -1,0 +1,114 @@
+"""Numbers in CSV files, with errors that point at the cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+class TableError(ValueError):
+    """A CSV file does not hold what is asked of it."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file as text.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file, for messages.
+    columns : list of str
+        Header.
+    rows : list of list of str
+        Cells.
+    lines : list of int
+        Line of the file on which each row ends, for messages.
+    """
+
+    source: str
+    columns: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def numbers(self, names: Sequence[str]) -> np.ndarray:
+        """The named columns as an array of shape (rows, names)."""
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise TableError(
+                f"{self.source}: no column {', '.join(map(repr, missing))}; "
+                f"the columns are {', '.join(map(repr, self.columns))}"
+            )
+        out = np.empty((len(self.rows), len(names)))
+        for k, name in enumerate(names):
+            j = self.columns.index(name)
+            for i, row in enumerate(self.rows):
+                out[i, k] = self._number(row[j], i, name)
+        return out
+
+    def _number(self, cell: str, i: int, name: str) -> float:
+        where = f"{self.source}: line {self.lines[i]}, column {name!r}"
+        if not cell.strip():
+            raise TableError(f"{where}: the cell is empty; a number is needed")
+        try:
+            value = float(cell)
+        except ValueError:
+            raise TableError(f"{where}: {cell!r} is not a number") from None
+        if not math.isfinite(value):
+            raise TableError(f"{where}: {cell!r} is not a finite number; drop or fill the row")
+        return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read a CSV file whose first row names the columns."""
+    source = os.fspath(path)
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream)
+            numbered = [(row, reader.line_num) for row in reader if any(c.strip() for c in row)]
+    except FileNotFoundError:
+        raise TableError(f"{source}: no such file") from None
+    except OSError as error:
+        raise TableError(f"{source}: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TableError(f"{source}: not a CSV file in UTF-8 ({error})") from error
+    if not numbered:
+        raise TableError(f"{source}: the file is empty")
+    columns = [name.strip() for name in numbered[0][0]]
+    if all(_is_number(name) for name in columns):
+        raise TableError(f"{source}: the first row must name the columns, but holds numbers")
+    repeated = sorted({name for name in columns if columns.count(name) > 1})
+    if repeated:
+        raise TableError(f"{source}: the column name {repeated[0]!r} occurs more than once")
+    if len(numbered) == 1:
+        raise TableError(f"{source}: there is a header but no row below it")
+    for row, line in numbered[1:]:
+        if len(row) != len(columns):
+            raise TableError(
+                f"{source}: line {line} has {len(row)} cells, the header has {len(columns)}"
+            )
+    rows, lines = zip(*numbered[1:], strict=True)
+    return Table(source, columns, list(rows), list(lines))
+
+
+def format_table(columns: Sequence[str], values: np.ndarray) -> str:
+    """A CSV text; each number is written so that reading it back gives the same number."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(np.asarray(values, dtype=float).tolist())
+    return stream.getvalue()

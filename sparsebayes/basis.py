@@ -1,0 +1,400 @@
+"""Basis functions of x: what an estimator turns its inputs into.
+
+A basis is unfitted until `fit` has seen the inputs: most have one function per row, centred on
+it. ``RBF() + Linear()`` is the union of two bases.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, clone
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import PolynomialFeatures
+
+__all__ = [
+    "RBF",
+    "Basis",
+    "Bias",
+    "KernelFunction",
+    "Laplacian",
+    "Linear",
+    "LinearSpline",
+    "Polynomial",
+    "Precomputed",
+    "ThinPlateSpline",
+    "Union",
+    "as_basis",
+]
+
+Array = np.ndarray
+
+
+class Basis(BaseEstimator):
+    """M functions of x, numbered from 0.
+
+    A new basis implements `fit`, which sets the attributes, `columns` and `select`.
+
+    Attributes
+    ----------
+    n_functions_ : int
+    distinct_ : ndarray of int
+        Functions that do not repeat an earlier one.
+    center_index_ : ndarray of int, (M,)
+        The row of the training inputs on which a function is centred, -1 for none.
+    """
+
+    n_functions_: int
+    distinct_: Array
+    center_index_: Array
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        """Learn the functions from the rows of X, (N, D), which may have weights."""
+        raise NotImplementedError(f"{type(self).__name__} must implement fit.")
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        """The functions (all, or those of `index`) at the rows of X, (n, k)."""
+        raise NotImplementedError(f"{type(self).__name__} must implement columns.")
+
+    def select(self, index: Array) -> Basis:
+        """A fitted copy with these functions only, in this order."""
+        raise NotImplementedError(f"{type(self).__name__} must implement select.")
+
+    def __add__(self, other: Basis) -> Union:
+        return Union(self, as_basis(other))
+
+    def _selected(self, index: Array) -> Basis:
+        part = copy.copy(self)
+        part.n_functions_ = len(index)
+        part.distinct_ = np.arange(len(index))
+        part.center_index_ = self.center_index_[index]
+        return part
+
+
+class Fixed(Basis):
+    """Functions that do not depend on the data; `_kept` lists those in use."""
+
+    def _set(self, n_functions: int) -> Fixed:
+        self.n_functions_ = n_functions
+        self.distinct_ = self._kept = np.arange(n_functions)
+        self.center_index_ = np.full(n_functions, -1)
+        return self
+
+    def _compute(self, X: Array) -> Array:
+        raise NotImplementedError
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        return self._compute(X)[:, self._kept if index is None else self._kept[index]]
+
+    def select(self, index: Array) -> Basis:
+        part = self._selected(index)
+        part._kept = self._kept[index]
+        return part
+
+
+class Bias(Fixed):
+    """The constant function."""
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        return self._set(1)
+
+    def _compute(self, X: Array) -> Array:
+        return np.ones((len(X), 1))
+
+
+class Linear(Fixed):
+    """The inputs themselves."""
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        return self._set(X.shape[1])
+
+    def _compute(self, X: Array) -> Array:
+        return X
+
+
+class Precomputed(Fixed):
+    """The columns of X are the basis functions already, as with a precomputed kernel."""
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        return self._set(X.shape[1])
+
+    def _compute(self, X: Array) -> Array:
+        return X
+
+
+class Polynomial(Fixed):
+    """All monomials of the inputs up to a degree, without the constant.
+
+    Parameters
+    ----------
+    degree : int, default=2
+    """
+
+    def __init__(self, degree: int = 2) -> None:
+        self.degree = degree
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        if isinstance(self.degree, bool) or int(self.degree) != self.degree or self.degree < 1:
+            raise ValueError(f"Polynomial needs a whole degree >= 1, got {self.degree!r}.")
+        self._features = PolynomialFeatures(int(self.degree), include_bias=False).fit(X)
+        return self._set(self._features.n_output_features_)
+
+    def _compute(self, X: Array) -> Array:
+        return self._features.transform(X)
+
+
+class Centred(Basis):
+    """One function per training row, ``x ↦ k(x, centre)``."""
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        self._prepare(X, weights)
+        self.centers_ = X
+        self.n_functions_ = len(X)
+        self.center_index_ = np.arange(len(X))
+        _, first = np.unique(X, axis=0, return_index=True)
+        self.distinct_ = np.sort(first)
+        return self
+
+    def _prepare(self, X: Array, weights: Array | None) -> None:
+        """Resolve parameters that depend on the inputs."""
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        raise NotImplementedError
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        centers = self.centers_ if index is None else self.centers_[index]
+        return self._kernel(X, centers)
+
+    def select(self, index: Array) -> Basis:
+        part = self._selected(index)
+        part.centers_ = self.centers_[index]
+        return part
+
+
+class Scaled(Centred):
+    """A kernel of inputs divided by `length_scale`.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+        One for all inputs, one for each, or ``sqrt(D var(X) / 2)``, which is
+        ``gamma="scale"`` of scikit-learn's support vector machines.
+
+    Attributes
+    ----------
+    length_scale_ : float or ndarray of shape (D,)
+    """
+
+    def __init__(self, length_scale: Any = "scale") -> None:
+        self.length_scale = length_scale
+
+    def _prepare(self, X: Array, weights: Array | None) -> None:
+        name = type(self).__name__
+        if isinstance(self.length_scale, str):
+            if self.length_scale != "scale":
+                raise ValueError(
+                    f"length_scale of {name} must be positive numbers or 'scale', "
+                    f"got {self.length_scale!r}."
+                )
+            rows = None if weights is None else np.broadcast_to(weights[:, None], X.shape)
+            spread = np.sqrt(np.average((X - np.average(X, weights=rows)) ** 2, weights=rows))
+            # A constant input leaves rounding; any scale does then.
+            usable = spread > 1e-12 * np.abs(X).max()
+            self.length_scale_ = float(spread * np.sqrt(0.5 * X.shape[1])) if usable else 1.0
+            return
+        try:
+            scale = np.asarray(self.length_scale, dtype=np.float64)
+        except (TypeError, ValueError):
+            scale = np.asarray(np.nan)
+        if scale.ndim > 1 or not np.all(np.isfinite(scale)) or not np.all(scale > 0):
+            raise ValueError(
+                f"length_scale of {name} must be positive numbers or 'scale', "
+                f"got {self.length_scale!r}."
+            )
+        if scale.ndim == 1 and scale.size != X.shape[1]:
+            raise ValueError(
+                f"length_scale of {name} has {scale.size} entries for {X.shape[1]} features; "
+                "give one number, or one for each feature."
+            )
+        self.length_scale_ = scale if scale.ndim else float(scale)
+
+
+class RBF(Scaled):
+    """``exp(-½ Σ_d (x_d − z_d)² / ℓ_d²)``, centred on the training rows.
+
+    The width r of Tipping's ``exp(-‖x − z‖²/r²)`` is ``ℓ = r/√2``.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+        ℓ; "scale" takes ``sqrt(D var(X) / 2)``.
+    """
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        if len(Z) == 0:
+            return np.empty((len(X), 0))
+        shift = Z.mean(axis=0)  # distances far from the origin cancel less
+        out = euclidean_distances(
+            (X - shift) / self.length_scale_, (Z - shift) / self.length_scale_, squared=True
+        )
+        out *= -0.5
+        return np.exp(out, out=out)
+
+
+class Laplacian(Scaled):
+    """``exp(-Σ_d |x_d − z_d| / ℓ_d)``, centred on the training rows.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+    """
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        return np.exp(-cdist(X / self.length_scale_, Z / self.length_scale_, "cityblock"))
+
+
+class ThinPlateSpline(Scaled):
+    """``r² log r`` of the distance r from the centre, in units of `length_scale` [1]_.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+
+    References
+    ----------
+    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.3).
+    """
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        squared = cdist(X / self.length_scale_, Z / self.length_scale_, "sqeuclidean")
+        return 0.5 * squared * np.log(np.where(squared > 0, squared, 1.0))
+
+
+class LinearSpline(Scaled):
+    """Vapnik's linear spline kernel, the product over inputs [1]_, [2]_.
+
+    ``1 + xz + xz min(x, z) − ½(x + z) min(x, z)² + ⅓ min(x, z)³`` with x and z in units of
+    `length_scale`.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default=1.0
+
+    References
+    ----------
+    .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", 2001, (29).
+    .. [2] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.1).
+    """
+
+    def __init__(self, length_scale: Any = 1.0) -> None:
+        self.length_scale = length_scale
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        out = np.ones((len(X), len(Z)))
+        for x, z in zip((X / self.length_scale_).T, (Z / self.length_scale_).T, strict=True):
+            product = np.multiply.outer(x, z)
+            least = np.minimum.outer(x, z)
+            half_sum = 0.5 * np.add.outer(x, z)
+            out *= 1.0 + product + least * (product - least * (half_sum - least / 3.0))
+        return out
+
+
+class KernelFunction(Centred):
+    """Any callable ``k(X, Z)`` that returns an array of shape (len(X), len(Z)).
+
+    Parameters
+    ----------
+    function : callable
+    """
+
+    def __init__(self, function: Callable[[Array, Array], Array]) -> None:
+        self.function = function
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        out = np.asarray(self.function(X, Z), dtype=np.float64)
+        if out.shape != (len(X), len(Z)):
+            raise ValueError(
+                f"The basis function {self.function!r} returned shape {out.shape} for inputs of "
+                f"{len(X)} and {len(Z)} rows; it must return ({len(X)}, {len(Z)})."
+            )
+        if not np.isfinite(out).all():
+            raise ValueError(f"The basis function {self.function!r} returned NaN or infinity.")
+        return out
+
+
+class Union(Basis):
+    """The functions of two bases, those of `left` first; made by ``left + right``.
+
+    Parameters
+    ----------
+    left, right : Basis
+    """
+
+    def __init__(self, left: Basis, right: Basis) -> None:
+        self.left = left
+        self.right = right
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        self.left_ = clone(self.left).fit(X, weights)
+        self.right_ = clone(self.right).fit(X, weights)
+        first = self.left_.n_functions_
+        self.n_functions_ = first + self.right_.n_functions_
+        self.distinct_ = np.concatenate([self.left_.distinct_, first + self.right_.distinct_])
+        self.center_index_ = np.concatenate(
+            [self.left_.center_index_, self.right_.center_index_]
+        )
+        return self
+
+    def _split(self, index: Array) -> tuple[Array, Array, Array]:
+        inside = index < self.left_.n_functions_
+        return inside, index[inside], index[~inside] - self.left_.n_functions_
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        if index is None:
+            return np.hstack([self.left_.columns(X), self.right_.columns(X)])
+        inside, left, right = self._split(np.asarray(index))
+        out = np.empty((len(X), len(inside)))
+        out[:, inside] = self.left_.columns(X, left)
+        out[:, ~inside] = self.right_.columns(X, right)
+        return out
+
+    def select(self, index: Array) -> Basis:
+        inside, left, right = self._split(np.asarray(index))
+        if np.any(np.diff(inside.astype(int)) > 0):
+            raise ValueError("select needs indices in the order of the basis.")
+        part = self._selected(index)
+        part.left_ = self.left_.select(left)
+        part.right_ = self.right_.select(right)
+        return part
+
+
+_NAMES: dict[str, type[Basis]] = {
+    "rbf": RBF,
+    "linear_spline": LinearSpline,
+    "thin_plate": ThinPlateSpline,
+    "polynomial": Polynomial,
+    "linear": Linear,
+    "laplacian": Laplacian,
+    "precomputed": Precomputed,
+    "bias": Bias,
+}
+
+
+def as_basis(basis: Any) -> Basis:
+    """A `Basis` from a name, a basis object or a callable ``k(X, Z)``."""
+    if isinstance(basis, Basis):
+        return basis
+    if isinstance(basis, str):
+        if basis in _NAMES:
+            return _NAMES[basis]()
+        raise ValueError(f"basis must be one of {sorted(_NAMES)}, got {basis!r}.")
+    if callable(basis) and not isinstance(basis, type):
+        return KernelFunction(basis)
+    raise TypeError(
+        f"basis must be a name of {sorted(_NAMES)}, a Basis object or a callable k(X, Z), "
+        f"got {basis!r}."
+    )

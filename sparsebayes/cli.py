@@ -1,0 +1,236 @@
+"""The command line: ``sparsebayes fit``, ``predict`` and ``inspect``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+# numpy, scikit-learn and the estimators are imported by the commands, so that --help is quick.
+
+_PROGRAM = "sparsebayes"
+_BASES = ("rbf", "laplacian", "linear_spline", "thin_plate", "polynomial", "linear")
+_SOLVERS = ("sequential", "em", "mackay", "subspace")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        _complain(f"{message} (see {self.prog} --help)")
+        raise SystemExit(2)
+
+
+def _complain(message: str) -> None:
+    print(f"{_PROGRAM}: error: {' '.join(message.split())}", file=sys.stderr)
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a positive number, got {text}")
+    return value
+
+
+def _word_or(*words: str):
+    """A type for argparse: one of the words, or a number."""
+
+    def convert(text: str):
+        if text in words:
+            return text
+        try:
+            return _positive(text)
+        except ValueError:
+            choices = ", ".join(map(repr, words))
+            raise argparse.ArgumentTypeError(
+                f"must be {choices} or a positive number, got {text!r}"
+            ) from None
+
+    return convert
+
+
+def _probability(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, got {text!r}")
+    return value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more, got {text!r}")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=_PROGRAM, description="Sparse Bayesian regression on CSV files.")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+
+    fit = commands.add_parser("fit", help="fit a model to a CSV file and report on it")
+    fit.set_defaults(run=_fit)
+    fit.add_argument(
+        "csv",
+        metavar="CSV",
+        nargs="?",
+        help="data, first row column names (default: the data set that comes with the package)",
+    )
+    fit.add_argument("--target", metavar="NAME", help="column to predict; needed with CSV")
+    fit.add_argument(
+        "--features", metavar="A,B,...", help="input columns (default: all but the target)"
+    )
+    fit.add_argument("-o", "--output", metavar="MODEL", help="store the model in this file")
+    fit.add_argument("--figures", metavar="DIR", help="write figures (PNG) into this directory")
+    fit.add_argument("--basis", choices=_BASES, default="rbf", help="basis functions (rbf)")
+    fit.add_argument(
+        "--length-scale",
+        type=_word_or("evidence", "scale"),
+        default="evidence",
+        metavar="L",
+        help="a number, 'scale' (a rule of thumb) or 'evidence' (the best of some widths; default)",
+    )
+    fit.add_argument("--solver", choices=_SOLVERS, default="sequential", help="(sequential)")
+    fit.add_argument(
+        "--prior",
+        type=_word_or("flat", "aic", "bic", "ric"),
+        default="flat",
+        metavar="P",
+        help="'flat' (default), 'aic', 'bic', 'ric' or a number: the smoothness prior's c",
+    )
+    fit.add_argument(
+        "--noise",
+        type=_word_or("estimate"),
+        default="estimate",
+        metavar="V",
+        help="'estimate' (default) or a fixed noise variance",
+    )
+    fit.add_argument(
+        "--bias", action=argparse.BooleanOptionalAction, default=True, help="constant term (on)"
+    )
+    fit.add_argument("--max-iter", type=_count, metavar="N", help="iterations at most")
+    fit.add_argument(
+        "--folds", type=_count, default=5, metavar="N", help="cross-validation folds; 0: none (5)"
+    )
+    fit.add_argument("--seed", type=_count, default=0, metavar="N", help="random seed (0)")
+    fit.add_argument("--quiet", action="store_true", help="print no report")
+
+    predict = commands.add_parser("predict", help="predict the rows of a CSV file")
+    predict.set_defaults(run=_predict)
+    predict.add_argument("model", metavar="MODEL", help="file written by fit")
+    predict.add_argument("csv", metavar="CSV", help="data with the model's input columns")
+    predict.add_argument(
+        "-o", "--output", metavar="OUT", help="CSV of mean, std, lower, upper (default: stdout)"
+    )
+    predict.add_argument(
+        "--coverage", type=_probability, default=0.95, metavar="P", help="of the interval (0.95)"
+    )
+
+    inspect = commands.add_parser("inspect", help="describe a stored model")
+    inspect.set_defaults(run=_inspect)
+    inspect.add_argument("model", metavar="MODEL", help="file written by fit")
+    return parser
+
+
+def _fit(args: argparse.Namespace) -> None:
+    from sparsebayes import _workflow
+    from sparsebayes._files import check_writable, write_files
+    from sparsebayes._report import fit_report
+    from sparsebayes.persistence import dumps
+
+    if args.output:
+        check_writable(args.output)
+        _refuse_same(args.output, args.csv)
+    if args.figures:
+        _workflow.check_figures(args.figures)
+    data = _workflow.read_data(args.csv, args.target, args.features)
+    result = _workflow.fit(data, args)
+
+    files: dict[Path, bytes] = {}
+    if args.output:
+        files[Path(args.output)] = dumps(
+            result.model, feature_names=data.features, target_name=data.target
+        )
+    if args.figures:
+        files |= _workflow.figures(result.model, data, Path(args.figures))
+    report = "" if args.quiet else fit_report(result, data, files)
+    if args.figures:
+        Path(args.figures).mkdir(parents=True, exist_ok=True)
+    write_files(files)
+    if report:
+        print(report)
+
+
+def _predict(args: argparse.Namespace) -> None:
+    from sparsebayes import _workflow
+    from sparsebayes._files import check_writable, write_files
+    from sparsebayes._table import format_table, read_table
+    from sparsebayes.persistence import load_record
+
+    if args.output:
+        check_writable(args.output)
+        _refuse_same(args.output, args.csv)
+        _refuse_same(args.output, args.model)
+    record = load_record(args.model)
+    columns, values = _workflow.predict(record, read_table(args.csv), args.coverage)
+    text = format_table(columns, values)
+    if args.output:
+        write_files({Path(args.output): text.encode()})
+        print(f"{len(values)} rows written to {args.output}")
+    else:
+        sys.stdout.write(text)
+
+
+def _inspect(args: argparse.Namespace) -> None:
+    from sparsebayes._report import inspect_report
+    from sparsebayes.persistence import load_record
+
+    print(inspect_report(load_record(args.model), args.model))
+
+
+def _refuse_same(output: str, source: str | None) -> None:
+    if source and Path(output).exists() and Path(source).exists() and Path(output).samefile(source):
+        raise ValueError(f"output {output!r} is also an input; choose another name")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        Arguments; None takes the process's.
+
+    Returns
+    -------
+    status : int
+        0, or 2 after an error that was told in one line on stderr.
+    """
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.version:
+        from sparsebayes.persistence import package_version
+
+        print(f"{_PROGRAM} {package_version()}")
+        return 0
+    if args.command is None:
+        parser.error("name a command: fit, predict or inspect")
+    try:
+        args.run(args)
+    except OSError as error:
+        told = error.strerror and error.filename
+        _complain(f"{error.filename}: {error.strerror}" if told else str(error))
+        return 2
+    except (ValueError, ImportError, NotImplementedError) as error:
+        _complain(str(error))
+        return 2
+    except KeyboardInterrupt:
+        print(f"{_PROGRAM}: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Sparse Bayesian learning on arrays: designs, priors, sites, and solvers that climb.
+
+The engine imports numpy and scipy (and threadpoolctl) only; it knows nothing of estimators.
+"""
+
+from sparsebayes.engine.design import Dense, Design, Lazy, make_design
+from sparsebayes.engine.driver import Solution, Solver, Step, Stop, run
+from sparsebayes.engine.em import EM
+from sparsebayes.engine.posterior import State, evaluate
+from sparsebayes.engine.priors import Flat, Gamma, Prior, Smoothness
+from sparsebayes.engine.problem import Problem
+from sparsebayes.engine.sequential import Sequential
+from sparsebayes.engine.sites import Gaussian
+from sparsebayes.engine.subspace import Subspace
+
+__all__ = [
+    "EM",
+    "Dense",
+    "Design",
+    "Flat",
+    "Gamma",
+    "Gaussian",
+    "Lazy",
+    "Prior",
+    "Problem",
+    "Sequential",
+    "Smoothness",
+    "Solution",
+    "Solver",
+    "State",
+    "Step",
+    "Stop",
+    "Subspace",
+    "evaluate",
+    "make_design",
+    "run",
+]

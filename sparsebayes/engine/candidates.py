@@ -1,0 +1,125 @@
+"""What each function outside the model would gain, and the addition of several at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.posterior import State, evaluate
+from sparsebayes.engine.problem import Problem
+
+Array = np.ndarray
+
+LOST = 1e-10  # a function is refused when S_m is this small a part of φᵀBφ
+_TIE = 1e-9  # gains closer than this, relatively, are equal: the lowest index wins
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """``S_m``, ``Q_m`` and the gain of adding m, for every m; 0 for those to be left outside."""
+
+    gain: Array
+    s: Array
+    q: Array
+    half: Array  # L⁻¹ Φ_aᵀWΦ, (S, M)
+
+    @property
+    def largest(self) -> float:
+        return float(self.gain.max(initial=0.0))
+
+    def ranked(self) -> Array:
+        """Functions that gain, the best first; those equal in rounding by their number."""
+        some = np.flatnonzero(self.gain > 0.0)
+        coarse = np.round(self.gain[some] / self.largest, 9) if some.size else some
+        return some[np.argsort(-coarse, kind="stable")]
+
+
+def score(problem: Problem, state: State) -> Scores:
+    """Score all functions: O(S² M), without a look at the samples."""
+    beta = state.beta
+    scale = beta * problem.norms
+    rows = problem.gram_rows(state.active)
+    q = beta * (problem.moments - state.mean @ rows)
+    half = linalg.half_solve(state.factor, rows) if state.active.size else rows
+    s = scale - beta**2 * np.einsum("sm,sm->m", half, half)
+    able = (s > LOST * scale) & (q * q > s)  # no prior gains where q² ≤ s
+    able[state.active] = False
+    index = np.flatnonzero(able)
+    gain = np.zeros(s.size)
+    gain[index] = _optimal(problem, s[index], q[index] ** 2, scale[index])[1]
+    return Scores(gain, s, q, half)
+
+
+def _optimal(problem: Problem, s: Array, q2: Array, scale: Array) -> tuple[Array, Array]:
+    """The best α of functions outside the model, and its gain: 0 where they stay outside."""
+    alpha = problem.prior.optimum(s, q2, scale)
+    finite = np.isfinite(alpha)
+    gain = np.zeros(s.size)
+    gain[finite] = problem.prior.gain(alpha[finite], s[finite], q2[finite], scale[finite])
+    return alpha, np.maximum(gain, 0.0)
+
+
+def spread(ranked: Array, size: int) -> Array:
+    """The best half of `size`, and as many evenly spread over the rest.
+
+    The best alone would be neighbours of each other, of which one is enough.
+    """
+    if ranked.size <= size:
+        return ranked
+    best = size // 2
+    rest = np.linspace(best, ranked.size - 1, size - best).astype(np.intp)
+    return np.concatenate([ranked[:best], ranked[rest]])
+
+
+def add(problem: Problem, state: State, scores: Scores, index: Array, threshold: float) -> State:
+    """Add those of `index` that gain more than `threshold`, in turn.
+
+    Each is the best given those before it, and enters with its optimal α; the α of the others
+    stay. The objective does not fall: where rounding says otherwise, fewer are added.
+    """
+    chosen, alpha = _in_turn(problem, state, scores, index, threshold)
+    while chosen.size:
+        active = np.append(state.active, chosen)
+        size = state.active.size
+        gram = np.empty((active.size, active.size))
+        gram[:size, :size] = state.gram
+        gram[size:] = problem.gram_rows(chosen)[:, active]
+        gram[:size, size:] = gram[size:, :size].T
+        new = evaluate(problem, active, np.append(state.alpha, alpha), state.beta, gram)
+        if new is not None and new.objective >= state.objective:
+            return new
+        chosen, alpha = chosen[: chosen.size // 2], alpha[: alpha.size // 2]
+    return state
+
+
+def _in_turn(
+    problem: Problem, state: State, scores: Scores, index: Array, threshold: float
+) -> tuple[Array, Array]:
+    """The functions to add and their precisions, by rank-one updates of C⁻¹."""
+    scale = state.beta * problem.norms[index]
+    q, s, gain = scores.q[index], scores.s[index], scores.gain[index]
+    half = scores.half[:, index]
+    # φ_iᵀ C⁻¹ φ_j among the candidates
+    inner = state.beta * problem.columns_gram(index) - state.beta**2 * (half.T @ half)
+    alpha = problem.prior.optimum(s, q * q, scale)
+    chosen: list[int] = []
+    precisions: list[float] = []
+    while gain.size:
+        # `index` is ordered by gain and number, so the first of equals is the right one.
+        i = int(np.argmax(gain >= gain.max() * (1.0 - _TIE)))
+        if gain[i] <= threshold:
+            break
+        chosen.append(i)
+        precisions.append(float(alpha[i]))
+        row = inner[i].copy()
+        part = row / (alpha[i] + s[i])
+        q = q - q[i] * part
+        inner -= row[:, None] * part
+        s = inner.diagonal()
+        scale[i] = np.inf  # never again
+        able = np.flatnonzero((s > LOST * scale) & (q * q > s))
+        gain = np.zeros(index.size)
+        alpha[able], gain[able] = _optimal(problem, s[able], q[able] ** 2, scale[able])
+    return index[chosen], np.array(precisions)

@@ -1,0 +1,100 @@
+"""Φ as an operator: what a solver may ask of a set of basis functions.
+
+A solver needs columns, products ``Φᵀ Y`` and the columns' norms, nothing else. `Dense`
+holds the matrix; `Lazy` computes its columns whenever they are needed, block by block,
+so that a set too large for the memory budget is never held whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class Design(Protocol):
+    """N samples of M basis functions."""
+
+    shape: tuple[int, int]
+    capacity: int  # how many columns may be held at a time
+
+    def columns(self, index: Array) -> Array:
+        """The chosen columns, (N, k)."""
+        ...
+
+    def project(self, rhs: Array) -> Array:
+        """``Φᵀ rhs`` for rhs of shape (N,) or (N, k)."""
+        ...
+
+    def squared_norms(self, weights: Array) -> Array:
+        """``Σ_n w_n φ_m(x_n)²`` for every m, (M,)."""
+        ...
+
+
+class Dense:
+    """A design held as an (N, M) array."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = np.asarray(matrix, dtype=np.float64)
+        self.shape = (self.matrix.shape[0], self.matrix.shape[1])
+        self.capacity = self.shape[1]
+
+    def columns(self, index: Array) -> Array:
+        return self.matrix[:, index]
+
+    def project(self, rhs: Array) -> Array:
+        return (rhs.T @ self.matrix).T  # faster than matrixᵀ @ rhs for a few columns
+
+    def squared_norms(self, weights: Array) -> Array:
+        return np.einsum("nm,nm,n->m", self.matrix, self.matrix, weights, optimize=False)
+
+
+class Lazy:
+    """A design whose columns are computed when needed.
+
+    Parameters
+    ----------
+    compute : callable
+        ``compute(index)`` returns the columns with these indices, (N, k).
+    shape : tuple
+        (N, M).
+    memory_budget : int
+        Bytes; all columns are visited in blocks much smaller than that.
+    """
+
+    def __init__(
+        self, compute: Callable[[Array], Array], shape: tuple[int, int], memory_budget: int
+    ) -> None:
+        self.columns = compute
+        self.shape = shape
+        self.capacity = max(64, memory_budget // (32 * max(1, shape[0])))
+        self._width = max(1, min(memory_budget // 16, 1 << 26) // (8 * max(1, shape[0])))
+
+    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+        for start in range(0, self.shape[1], self._width):
+            part = slice(start, min(start + self._width, self.shape[1]))
+            yield part, self.columns(np.arange(part.start, part.stop))
+
+    def project(self, rhs: Array) -> Array:
+        out = np.empty((self.shape[1], *rhs.shape[1:]))
+        for part, block in self._blocks():
+            out[part] = (rhs.T @ block).T
+        return out
+
+    def squared_norms(self, weights: Array) -> Array:
+        out = np.empty(self.shape[1])
+        for part, block in self._blocks():
+            out[part] = np.einsum("nm,nm,n->m", block, block, weights, optimize=False)
+        return out
+
+
+def make_design(
+    compute: Callable[[Array], Array], shape: tuple[int, int], memory_budget: int
+) -> Dense | Lazy:
+    """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`."""
+    if 16 * shape[0] * shape[1] <= memory_budget:
+        return Dense(compute(np.arange(shape[1])))
+    return Lazy(compute, shape, memory_budget)

@@ -1,0 +1,139 @@
+"""Fixed-point solvers that start from all functions: EM and MacKay's updates [1]_.
+
+EM never lowers the objective. MacKay's updates are faster and may; then the EM step is taken.
+Functions that the data hardly determine and whose deletion gains are pruned. At the end
+the deleted functions are asked whether they would be wanted back (T01 B.1), which T01 never saw
+happen; here they come back.
+
+References
+----------
+.. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", 2001, app. A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.engine.candidates import add, score, spread
+from sparsebayes.engine.driver import Climb, Step, Stop, finish, start
+from sparsebayes.engine.posterior import State, evaluate, prior_argument, residual_energy
+from sparsebayes.engine.problem import Problem
+from sparsebayes.engine.refine import Refiner, prune
+
+Array = np.ndarray
+
+_HARDLY = 0.01  # functions with a smaller γ may be pruned
+
+
+def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
+    """One update of all α and of β, and pruning; None where rounding allows no step up."""
+    for quick in (True, False) if mackay else (False,):
+        alpha, beta = _update(problem, state, mackay=quick)
+        size = 1.0
+        for _ in range(1 if quick else 30):
+            new = evaluate(
+                problem,
+                state.active,
+                state.alpha * (alpha / state.alpha) ** size,
+                state.beta * (beta / state.beta) ** size,
+                state.gram,
+            )
+            if new is not None and new.objective >= state.objective:
+                return prune(problem, new, hardly=_HARDLY)
+            size *= 0.5  # each coordinate goes uphill, so a shorter step does as well
+    return None
+
+
+def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, float]:
+    argument = prior_argument(problem, state.active, state.alpha, state.beta)
+    push, rate = problem.prior.pull(argument)
+    determined, variances = state.determined, state.variances
+    squared = state.mean**2
+    residual = residual_energy(problem, state)
+    count = problem.sites.size
+    if problem.prior.relative:
+        count -= 2.0 * float(push.sum())
+    total = float(determined.sum())
+    with np.errstate(divide="ignore"):
+        if mackay:  # T01 (44), (46)
+            alpha = (np.maximum(determined, 0.0) + 2.0 * push) / (squared + 2.0 * rate)
+            beta = (count - total) / residual if residual > 0 else np.inf
+        else:  # T01 (43), (50)
+            alpha = (1.0 + 2.0 * push) / (squared + variances + 2.0 * rate)
+            beta = count / (residual + total / state.beta)
+    # No step is longer than this: α = 0 and α = ∞ are left to pruning.
+    alpha = np.clip(alpha, 1e-6 * state.alpha, 1e6 * state.alpha)
+    if not problem.sites.free or not beta > 0:
+        return alpha, state.beta
+    return alpha, float(min(max(beta, 1e-6 * state.beta), 1e6 * state.beta, problem.max_beta))
+
+
+def converge(
+    problem: Problem, state: State, tol: float, *, mackay: bool
+) -> Generator[Step, None, State | None]:
+    """Cycle until one gains less than `tol`, then finish by Newton's method."""
+    gain = np.inf
+    while gain > tol:
+        new = cycle(problem, state, mackay=mackay)
+        if new is None:
+            break
+        gain = new.objective - state.objective
+        state = new
+        yield Step(state)
+    state = Refiner(problem).climb(state, free=problem.sites.free, steps=50, tol=1e-6 * tol)
+    yield Step(state)
+    return state
+
+
+def close(
+    problem: Problem, state: State, tol: float, *, mackay: bool
+) -> Generator[Step, None, Stop]:
+    """Converge, and take back deleted functions as long as one gains more than `tol`."""
+    while True:
+        state = yield from converge(problem, state, tol, mackay=mackay)
+        scores = score(problem, state)
+        if scores.largest <= tol:
+            return finish(problem, state)
+        back = add(problem, state, scores, spread(scores.ranked(), 64), tol)
+        if back is state:
+            return finish(problem, state)
+        state = back
+        yield Step(state)
+
+
+def all_functions(problem: Problem) -> State | None:
+    """All distinct functions, with precisions that give the targets' variance in all."""
+    empty = start(problem)
+    if problem.energy == 0:
+        return empty
+    scale = problem.norms
+    active = np.flatnonzero(scale > 0)
+    # Of functions with equal products with everything only the first can tell the others apart.
+    rows = np.column_stack([scale[active], problem.moments[active]])
+    rows = np.column_stack([rows, problem.probe(active)])
+    _, first = np.unique(rows, axis=0, return_index=True)
+    active = active[np.sort(first)]
+    alpha = scale[active] * (active.size / problem.energy)
+    for _ in range(20):
+        state = evaluate(problem, active, alpha, empty.beta)
+        if state is not None:
+            return state
+        alpha = 10.0 * alpha
+    return None
+
+
+@dataclass(frozen=True)
+class EM:
+    """Start from all functions; `mackay` chooses the faster updates."""
+
+    mackay: bool = False
+
+    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
+        state = all_functions(problem)
+        if state is None:
+            return Stop.SINGULAR
+        yield Step(state)
+        return (yield from close(problem, state, tol, mackay=self.mackay))

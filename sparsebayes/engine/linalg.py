@@ -1,0 +1,58 @@
+"""Every BLAS and LAPACK call of the hot loop.
+
+NumPy's and SciPy's wheels bring two OpenBLAS pools of threads. The matrices of a
+fit are small, so both are held at one thread while a solver runs (`one_thread`).
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+Array = np.ndarray
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Hold every BLAS pool at one thread for the length of a ``with`` block."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+def cholesky(matrix: Array) -> Array | None:
+    """Lower Cholesky factor of a symmetric matrix, or None where it is not positive definite."""
+    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=1)  # .T: Fortran order without a copy
+    return factor if info == 0 else None
+
+
+def solve(factor: Array, rhs: Array) -> Array:
+    """``(L Lᵀ)⁻¹ rhs`` for a lower factor L."""
+    return lapack.dpotrs(factor, rhs, lower=1)[0]
+
+
+def half_solve(factor: Array, rhs: Array) -> Array:
+    """``L⁻¹ rhs`` for a C-ordered rhs of shape (S, M), which is overwritten."""
+    # Fortran sees the transpose (M, S), so the system is X Lᵀ = rhsᵀ.
+    return blas.dtrsm(1.0, factor, rhs.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+
+
+def inverse(factor: Array) -> Array:
+    """``(L Lᵀ)⁻¹``, exactly symmetric."""
+    if factor.size == 0:
+        return factor
+    half, _ = lapack.dtrtri(factor, lower=1)
+    return half.T @ half  # NumPy calls dsyrk for a product with its own transpose
+
+
+def log_det(factor: Array) -> float:
+    """``log |L Lᵀ|``."""
+    return 2.0 * float(np.log(factor.diagonal()).sum())

@@ -1,0 +1,162 @@
+"""The Gaussian posterior and log evidence of an active set, and their derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.problem import Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """An active set with its precisions, and everything that follows from them.
+
+    Attributes
+    ----------
+    active : ndarray of int, (S,)
+    alpha : ndarray, (S,)
+    beta : float
+    gram : ndarray, (S, S)
+        ``Φ_aᵀWΦ_a``.
+    factor, mean
+        Cholesky factor of ``H = β gram + A``, and μ.
+    evidence : float
+        ``log p(z | α, β)``.
+    objective : float
+        The evidence plus the prior.
+    """
+
+    active: Array
+    alpha: Array
+    beta: float
+    gram: Array
+    factor: Array
+    mean: Array
+    evidence: float
+    objective: float
+
+    @cached_property
+    def cov(self) -> Array:
+        """Σ, (S, S): computed when asked for, since a rejected step never asks."""
+        return linalg.inverse(self.factor)
+
+    @property
+    def variances(self) -> Array:
+        """The diagonal of Σ."""
+        return self.cov.diagonal()
+
+    @cached_property
+    def determined(self) -> Array:
+        """``γ = 1 − α Σ_ii``: 1 where the data decide, 0 where the prior does."""
+        return 1.0 - self.alpha * self.variances
+
+    def s_and_q2(self) -> tuple[Array, Array]:
+        """``s`` and ``q²`` of the active functions, each with itself left out."""
+        # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
+        variances = self.variances
+        return np.maximum(self.determined, 0.0) / variances, (self.mean / variances) ** 2
+
+
+def prior_argument(problem: Problem, active: Array, alpha: Array, beta: float) -> Array:
+    """What the prior is a function of: log α, or log(α/g) if it is relative."""
+    scale = beta * problem.norms[active] if problem.prior.relative else 1.0
+    return np.log(alpha / scale)
+
+
+def evaluate(
+    problem: Problem, active: Array, alpha: Array, beta: float, gram: Array | None = None
+) -> State | None:
+    """The state with these precisions; None where H is not positive definite in rounding."""
+    if gram is None:
+        gram = problem.gram(active)
+    size = active.size
+    constant = problem.sites.log_normaliser(beta) - 0.5 * beta * problem.energy
+    if size == 0:
+        return State(active, alpha, beta, gram, gram, np.empty(0), constant, constant)
+    hessian = beta * gram
+    hessian.flat[:: size + 1] += alpha
+    factor = linalg.cholesky(hessian)
+    if factor is None:
+        return None
+    moment = beta * problem.moments[active]
+    mean = linalg.solve(factor, moment)
+    # −½[log|H| − Σ log α + zᵀBz − μᵀHμ] and the sites' constant; T01 (38)-(41)
+    evidence = constant + 0.5 * (
+        float(np.log(alpha).sum()) - linalg.log_det(factor) + float(moment @ mean)
+    )
+    value, _, _ = problem.prior.derivatives(prior_argument(problem, active, alpha, beta))
+    objective = evidence + float(value.sum())
+    if not np.isfinite(objective):
+        return None
+    return State(active, alpha, beta, gram, factor, mean, evidence, objective)
+
+
+def residual_energy(problem: Problem, state: State) -> float:
+    """``(z − Φμ)ᵀ W (z − Φμ)``."""
+    mean = state.mean
+    fitted = float(mean @ (state.gram @ mean))
+    cross = float(mean @ problem.moments[state.active])
+    return max(problem.energy - 2.0 * cross + fitted, 0.0)
+
+
+def gradient(problem: Problem, state: State) -> tuple[Array, float]:
+    """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
+    _, first, _ = problem.prior.derivatives(
+        prior_argument(problem, state.active, state.alpha, state.beta)
+    )
+    by_alpha = 0.5 * (1.0 - state.alpha * (state.mean**2 + state.variances)) + first
+    spread = state.beta * residual_energy(problem, state) + float(state.determined.sum())
+    by_beta = 0.5 * (problem.sites.size - spread)
+    if problem.prior.relative:
+        by_beta -= float(first.sum())
+    return by_alpha, by_beta
+
+
+def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Array]:
+    """Gradient and Hessian in (log α, log β); in log α alone where β is not `free`.
+
+    With ``dΣ/dα_j = −Σ_·j Σ_j·`` and ``dμ/dα_j = −Σ_·j μ_j`` all second derivatives are
+    products of entries of Σ and μ: nothing here depends on the number of samples.
+    """
+    alpha, beta, mean, cov = state.alpha, state.beta, state.mean, state.cov
+    size = alpha.size
+    argument = prior_argument(problem, state.active, alpha, beta)
+    _, first, second = problem.prior.derivatives(argument)
+    variances = state.variances
+    moment = alpha * (mean**2 + variances)
+    pull = alpha * mean
+    scaled = alpha[:, None] * cov  # AΣ
+    overlap = scaled * scaled.T  # α_i α_j Σ_ij²
+
+    grad = np.empty(size + free)
+    hess = np.empty((size + free, size + free))
+    grad[:size] = 0.5 * (1.0 - moment) + first
+    block = hess[:size, :size]
+    np.multiply(scaled, mean[:, None], out=block)
+    block *= pull
+    block += 0.5 * overlap
+    diagonal = np.arange(size)
+    hess[diagonal, diagonal] += second - 0.5 * moment
+    if free:
+        determined = state.determined
+        drift = cov @ pull  # dμ/dlog β = ΣAμ
+        spread = beta * residual_energy(problem, state) + float(determined.sum())
+        grad[size] = 0.5 * (problem.sites.size - spread)
+        # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij²
+        shrink = alpha * variances - overlap.sum(axis=1)
+        cross = 0.5 * shrink - pull * drift
+        trace = size - 2.0 * float((alpha * variances).sum()) + float(overlap.sum())
+        corner = -0.5 * spread + float(pull @ drift) + 0.5 * trace
+        if problem.prior.relative:
+            grad[size] -= float(first.sum())
+            cross = cross - second
+            corner += float(second.sum())
+        hess[size, :size] = hess[:size, size] = cross
+        hess[size, size] = corner
+    return grad, hess

@@ -1,0 +1,248 @@
+"""The command line: its three commands, and one clear line for each thing that goes wrong."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import skops.io
+from numpy.testing import assert_allclose
+from scipy.stats import norm
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import Pipeline
+
+from sparsebayes import persistence
+from sparsebayes.cli import main
+from sparsebayes.datasets import load_sensor, make_friedman1
+
+FAST = ["--length-scale", "30", "--folds", "0"]
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "m.skops"
+    assert main(["fit", "-o", str(path), "--quiet", *FAST]) == 0
+    return str(path)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def fails(capsys, argv, message):
+    """One line on stderr that matches, exit code 2, nothing on stdout, no file touched."""
+    before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
+    try:
+        status = main(argv)
+    except SystemExit as stop:
+        status = stop.code
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert out == ""
+    assert err.startswith("sparsebayes: error: ") and err.count("\n") == 1 and err.endswith("\n")
+    assert re.search(message, err), err
+    assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before
+
+
+def test_fit_reports_and_writes(folder, capsys):
+    assert main(["fit", "-o", "m.skops", "--figures", "figures/new"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    model = persistence.load("m.skops")
+    assert "150 rows, target response" in out
+    assert re.search(rf"relevance vectors +{len(model.relevance_vectors_)}\b", out)
+    assert f"{model.log_evidence_:.4f}" in out
+    assert model.stop_reason_ in out
+    assert re.search(r"5-fold CV +RMSE \d\.\d+, 95 % intervals cover (8[5-9]|9\d)\.\d %", out)
+    assert "the highest evidence of 8 tried" in out
+    assert out.count("\n") > 15 + len(model.coef_) - 1
+    assert sorted(os.listdir()) == ["figures", "m.skops"]
+    for name in ("fit.png", "evidence.png"):
+        assert (folder / "figures" / "new" / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_bundled_data_are_fitted_well(folder):
+    assert main(["fit", "-o", "m.skops", "--quiet", "--folds", "0"]) == 0
+    model = persistence.load("m.skops")
+    assert 5 <= len(model.relevance_) <= 20
+    assert 1.2 < np.sqrt(model.noise_variance_) < 1.8  # made with 1.5
+    sensor = load_sensor()
+    assert model.score(sensor.data, sensor.target) > 0.98
+
+
+def test_options_reach_the_estimator(folder, capsys):
+    argv = ["fit", "-o", "m.skops", "--basis", "laplacian", "--length-scale", "40"]
+    argv += ["--solver", "em", "--prior", "bic", "--noise", "2.25", "--no-bias", "--seed", "7"]
+    assert main([*argv, "--folds", "0"]) == 0
+    params = persistence.load("m.skops").get_params()
+    assert params["basis__length_scale"] == 40
+    assert (params["solver"], params["prior"], params["noise"]) == ("em", "bic", 2.25)
+    assert (params["bias"], params["random_state"]) == (False, 7)
+    out = capsys.readouterr().out
+    assert "solver" in out and "em, prior bic, noise variance 2.25" in out and "CV" not in out
+
+
+def test_several_inputs_are_standardised(folder, capsys):
+    X, y, _ = make_friedman1(60, random_state=0)
+    rows = [",".join(map(str, row)) for row in np.column_stack([y, 1000 * X[:, :3]])]
+    write(folder / "d.csv", "t,a,b,c\n" + "\n".join(rows))
+    argv = ["fit", "d.csv", "--target", "t", "-o", "m.skops", "--figures", "f", "--folds", "2"]
+    assert main([*argv, "--length-scale", "2"]) == 0
+    assert "standardised" in capsys.readouterr().out
+    record = persistence.load_record("m.skops")
+    assert isinstance(record.model, Pipeline)
+    assert record.feature_names == ["a", "b", "c"] and record.target_name == "t"
+    assert sorted(os.listdir("f")) == ["evidence.png", "fit.png"]
+    assert (
+        main(["fit", "d.csv", "--target", "t", "--features", "c, a", "-o", "n.skops", *FAST]) == 0
+    )
+    assert persistence.load_record("n.skops").feature_names == ["c", "a"]
+
+
+def test_predict(folder, capsys, model_file):
+    # Other columns, their order and text in them do not matter; the order of rows stays.
+    write(folder / "x.csv", "\ufeffid,temperature\nfirst,300\n\nsecond,150\n")
+    assert main(["predict", model_file, "x.csv", "-o", "out.csv", "--coverage", "0.5"]) == 0
+    assert "2 rows written to out.csv" in capsys.readouterr().out
+    with open("out.csv", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    assert header == ["mean", "std", "lower", "upper"]
+    mean, std, lower, upper = np.array(rows, dtype=float).T
+    model = persistence.load(model_file)
+    expected = model.predict(np.array([[300.0], [150.0]]), return_std=True)
+    np.testing.assert_array_equal([mean, std], expected)
+    assert_allclose([lower, upper], norm.ppf([[0.25], [0.75]], mean, std))
+
+
+def test_predict_to_stdout(folder, capsys, model_file):
+    write(folder / "x.csv", "temperature\n300\n")
+    assert main(["predict", model_file, "x.csv"]) == 0
+    assert capsys.readouterr().out.startswith("mean,std,lower,upper\n")
+    assert os.listdir() == ["x.csv"]
+
+
+def test_inspect(capsys, model_file):
+    assert main(["inspect", model_file]) == 0
+    out = capsys.readouterr().out
+    model = persistence.load(model_file)
+    for text in ("RVR", "temperature", "response", "sequential", f"{model.log_evidence_:.4f}"):
+        assert text in out
+    assert re.search(rf"relevance vectors +{len(model.relevance_vectors_)}\b", out)
+    assert f"sparsebayes {persistence.package_version()}" in out
+
+
+def test_a_stalled_fit_says_so(folder, capsys):
+    assert main(["fit", "--max-iter", "1", *FAST]) == 0
+    out = capsys.readouterr().out
+    assert "NOT CONVERGED" in out and "max_iter" in out
+
+
+def test_a_constant_target_is_no_error(folder, capsys):
+    write(folder / "d.csv", "x,y\n" + "".join(f"{i},4\n" for i in range(20)))
+    assert main(["fit", "d.csv", "--target", "y", "-o", "m.skops", "--figures", "f", *FAST]) == 0
+    assert "20 rows" in capsys.readouterr().out
+    assert_allclose(persistence.load("m.skops").predict([[3.0], [99.0]]), 4.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "d.csv: no such file"),
+        ("", "d.csv: the file is empty"),
+        ("\n\n", "d.csv: the file is empty"),
+        ("x,y\n", "header but no row"),
+        ("x,z\n1,2\n", "no column 'y'; the columns are 'x', 'z'"),
+        ("y\n1\n", "no input column besides 'y'"),
+        ("x,y\n1,2\nabc,3\n", "line 3, column 'x': 'abc' is not a number"),
+        ("x,y\n1,2\n\n2,nan\n", "line 4, column 'y': 'nan' is not a finite number"),
+        ("x,y\n1,2\ninf,3\n", "line 3, column 'x': 'inf' is not a finite number"),
+        ("x,y\n1,2\n,3\n", "line 3, column 'x': the cell is empty"),
+        ("x,y\n1,2\n1,2,3\n", "line 3 has 3 cells, the header has 2"),
+        ("1,2\n3,4\n", "first row must name the columns"),
+        ("x,x,y\n1,2,3\n", "column name 'x' occurs more than once"),
+        (b"x,y\n\xff\xfe,2\n", "not a CSV file in UTF-8"),
+    ],
+)
+def test_fit_refuses_bad_tables(folder, capsys, text, message):
+    if isinstance(text, bytes):
+        (folder / "d.csv").write_bytes(text)
+    elif text is not None:
+        write(folder / "d.csv", text)
+    fails(capsys, ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--figures", "f"], message)
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "name a command"),
+        (["fly"], "invalid choice"),
+        (["fit", "d.csv", "-o", "m"], "--target is needed: which column of 'x', 'y'"),
+        (["fit", "d.csv", "--target", "y", "--features", "x,y"], "'y' is the target"),
+        (["fit", "d.csv", "--target", "y", "-o", "none/m"], "no directory 'none'"),
+        (["fit", "d.csv", "--target", "y", "-o", "."], "is a directory"),
+        (["fit", "d.csv", "--target", "y", "-o", "d.csv"], "also an input"),
+        (["fit", "d.csv", "--target", "y", "--figures", "d.csv"], "not a directory"),
+        (["fit", "--basis", "linear", "--length-scale", "2"], "'linear' has no length scale"),
+        (["fit", "--basis", "cubic"], "argument --basis: invalid choice: 'cubic'"),
+        (["fit", "--length-scale", "-1"], "--length-scale: must be a positive number, got -1"),
+        (["fit", "--noise", "low"], "--noise: must be 'estimate' or a positive number, got 'low'"),
+        (["fit", "--seed", "x"], "--seed: must be a whole number"),
+        (["predict", "none", "d.csv"], "none: No such file"),
+        (["predict", "d.csv", "d.csv"], "'d.csv' is damaged or not a model file"),
+        (["predict", "MODEL", "d.csv", "-o", "o"], "no column 'temperature'"),
+        (["predict", "MODEL", "text.csv", "-o", "o"], "line 2, column 'temperature': 'warm'"),
+        (["predict", "MODEL", "none.csv", "-o", "o"], "none.csv: no such file"),
+        (["predict", "MODEL", "d.csv", "--coverage", "95"], "--coverage: must lie between 0 and 1"),
+        (["predict", "MODEL", "d.csv", "-o", "d.csv"], "also an input"),
+        (["predict", "ridge.skops", "d.csv", "-o", "o"], "not a sparsebayes model.*Ridge"),
+        (["inspect", "ridge.skops"], "not a sparsebayes model.*Ridge"),
+        (["inspect", "d.csv"], "damaged or not a model file"),
+    ],
+)
+def test_one_clear_line(folder, capsys, model_file, argv, message):
+    write(folder / "d.csv", "x,y\n1,2\n2,3\n3,5\n4,4\n")
+    write(folder / "text.csv", "temperature\nwarm\n")
+    skops.io.dump(Ridge().fit([[0.0], [1.0]], [0, 1]), "ridge.skops")
+    fails(capsys, [model_file if a == "MODEL" else a for a in argv], message)
+
+
+def test_unwritable_output(folder, capsys, monkeypatch):
+    (folder / "m.skops").write_bytes(b"old")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    fails(capsys, ["fit", "-o", "m.skops", *FAST], "'m.skops' cannot be written: permission")
+    fails(capsys, ["fit", "-o", "new.skops", *FAST], "'new.skops' cannot be written: permission")
+
+
+def test_a_failed_write_leaves_nothing(folder, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "m.skops")
+
+    monkeypatch.setattr(os, "replace", full)
+    fails(capsys, ["fit", "-o", "m.skops", *FAST], "m.skops: No space left on device")
+
+
+def test_missing_extras_are_named(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    fails(capsys, ["fit", "--figures", "f"], r"sparsebayes\[plots\]")
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    monkeypatch.setitem(sys.modules, "skops", None)
+    fails(capsys, ["fit", "-o", "m.skops", *FAST], r"sparsebayes\[persistence\]")
+
+
+def test_help_is_light_and_module_runs():
+    code = "import sys, sparsebayes.cli as c; c._parser(); print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    argv = [sys.executable, "-m", "sparsebayes.cli", "fit", "--help"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert "--length-scale" in done.stdout
