@@ -48,17 +48,8 @@ def score(problem: Problem, state: State) -> Scores:
     able[state.active] = False
     index = np.flatnonzero(able)
     gain = np.zeros(s.size)
-    gain[index] = _optimal(problem, s[index], q[index] ** 2, scale[index])[1]
+    gain[index] = problem.prior.best(s[index], q[index] ** 2, scale[index])[1]
     return Scores(gain, s, q, half)
-
-
-def _optimal(problem: Problem, s: Array, q2: Array, scale: Array) -> tuple[Array, Array]:
-    """The best α of functions outside the model, and its gain: 0 where they stay outside."""
-    alpha = problem.prior.optimum(s, q2, scale)
-    finite = np.isfinite(alpha)
-    gain = np.zeros(s.size)
-    gain[finite] = problem.prior.gain(alpha[finite], s[finite], q2[finite], scale[finite])
-    return alpha, np.maximum(gain, 0.0)
 
 
 def spread(ranked: Array, size: int) -> Array:
@@ -121,5 +112,5 @@ def _in_turn(
         scale[i] = np.inf  # never again
         able = np.flatnonzero((s > LOST * scale) & (q * q > s))
         gain = np.zeros(index.size)
-        alpha[able], gain[able] = _optimal(problem, s[able], q[able] ** 2, scale[able])
+        alpha[able], gain[able] = problem.prior.best(s[able], q[able] ** 2, scale[able])
     return index[chosen], np.array(precisions)

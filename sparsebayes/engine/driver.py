@@ -25,6 +25,15 @@ class Stop(Enum):
 
     CONVERGED = "converged: no addition, deletion or re-estimation gains more than tol"
     FLOOR = "converged with the noise at the limit of rounding: the model interpolates the targets"
+    HELD = (
+        "held the noise at its last credible estimate: the evidence goes on rising while the noise "
+        "collapses and the model takes up all samples; use prior='bic', a fixed noise, fewer or "
+        "wider basis functions, or more samples"
+    )
+    COLLAPSED = (
+        "ended with the noise collapsed and nearly as many parameters as samples, so that its "
+        "error bars mean nothing; use solver='sequential', prior='bic' or a fixed noise"
+    )
     MAX_ITER = "stopped at max_iter before convergence; raise max_iter, or raise tol"
     INTERRUPTED = "interrupted; the model is the best found until then, fit again for a better one"
     SINGULAR = (
@@ -39,10 +48,20 @@ class Stop(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A state that a solver reached; `accepted` if it continues the path of the result."""
+    """A state that a solver reached.
+
+    Attributes
+    ----------
+    state : State
+    accepted : bool
+        Whether it continues the path of the result, or only explores.
+    back : bool
+        Whether the solver gives up what it reached and goes on from this lower state.
+    """
 
     state: State
     accepted: bool = True
+    back: bool = False
 
 
 Climb = Generator[Step, None, Stop]
@@ -106,6 +125,8 @@ def run(
                 n_iter += 1
                 if step.accepted:
                     best = step.state
+                    while step.back and path and path[-1] > best.objective:
+                        path.pop()
                     path.append(best.objective)
                 if report is not None and report(n_iter, step):
                     stop = Stop.INTERRUPTED
@@ -127,5 +148,13 @@ def start(problem: Problem, level: float = 0.1) -> State:
 
 def finish(problem: Problem, state: State) -> Stop:
     """How a solver that found nothing more to gain has ended."""
-    at_floor = problem.sites.free and state.beta >= problem.max_beta
-    return Stop.FLOOR if at_floor else Stop.CONVERGED
+    if not problem.sites.free:
+        return Stop.CONVERGED
+    if collapsed(problem, state) and state.active.size < problem.norms.size:
+        return Stop.COLLAPSED
+    return Stop.FLOOR if state.beta >= problem.max_beta else Stop.CONVERGED
+
+
+def collapsed(problem: Problem, state: State) -> bool:
+    """Whether the model has nearly as many effective parameters as there are samples."""
+    return float(state.determined.sum()) > 0.75 * problem.sites.size

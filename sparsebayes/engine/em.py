@@ -19,7 +19,7 @@ import numpy as np
 
 from sparsebayes.engine.candidates import add, score, spread
 from sparsebayes.engine.driver import Climb, Step, Stop, finish, start
-from sparsebayes.engine.posterior import State, evaluate, prior_argument, residual_energy
+from sparsebayes.engine.posterior import State, evaluate, residual_energy
 from sparsebayes.engine.problem import Problem
 from sparsebayes.engine.refine import Refiner, prune
 
@@ -48,27 +48,29 @@ def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
 
 
 def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, float]:
-    argument = prior_argument(problem, state.active, state.alpha, state.beta)
-    push, rate = problem.prior.pull(argument)
-    determined, variances = state.determined, state.variances
-    squared = state.mean**2
-    residual = residual_energy(problem, state)
-    count = problem.sites.size
+    push, rate = problem.prior.pull(state.alpha, state.scale(problem))
+    determined, squared = state.determined, state.mean**2
+    if mackay:  # T01 (44)
+        # γ and μ² may both be lost in rounding: such a function is left to pruning.
+        tiny = np.finfo(float).tiny
+        alpha = (np.maximum(determined, 0.0) + 2.0 * push) / (squared + 2.0 * rate + tiny)
+    else:  # T01 (43)
+        alpha = (1.0 + 2.0 * push) / (squared + state.variances + 2.0 * rate)
+    alpha = np.clip(alpha, 1e-6 * state.alpha, 1e6 * state.alpha)
+    if not problem.sites.free:
+        return alpha, state.beta
+    count, spread = problem.sites.size, residual_energy(problem, state)
     if problem.prior.relative:
         count -= 2.0 * float(push.sum())
-    total = float(determined.sum())
-    with np.errstate(divide="ignore"):
-        if mackay:  # T01 (44), (46)
-            alpha = (np.maximum(determined, 0.0) + 2.0 * push) / (squared + 2.0 * rate)
-            beta = (count - total) / residual if residual > 0 else np.inf
-        else:  # T01 (43), (50)
-            alpha = (1.0 + 2.0 * push) / (squared + variances + 2.0 * rate)
-            beta = count / (residual + total / state.beta)
-    # No step is longer than this: α = 0 and α = ∞ are left to pruning.
-    alpha = np.clip(alpha, 1e-6 * state.alpha, 1e6 * state.alpha)
-    if not problem.sites.free or not beta > 0:
+    if mackay:  # T01 (46)
+        count -= float(determined.sum())
+    else:  # T01 (50)
+        spread += float(determined.sum()) / state.beta
+    if count <= 0.0:
         return alpha, state.beta
-    return alpha, float(min(max(beta, 1e-6 * state.beta), 1e6 * state.beta, problem.max_beta))
+    # max_beta bounds the noise from below, and with it the quotient.
+    beta = count / max(spread, count / problem.max_beta)
+    return alpha, float(np.clip(beta, 1e-6 * state.beta, 1e6 * state.beta))
 
 
 def converge(

@@ -56,17 +56,15 @@ class State:
         """``γ = 1 − α Σ_ii``: 1 where the data decide, 0 where the prior does."""
         return 1.0 - self.alpha * self.variances
 
+    def scale(self, problem: Problem) -> Array:
+        """``g = φᵀBφ`` of the active functions."""
+        return self.beta * problem.norms[self.active]
+
     def s_and_q2(self) -> tuple[Array, Array]:
         """``s`` and ``q²`` of the active functions, each with itself left out."""
         # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
         variances = self.variances
         return np.maximum(self.determined, 0.0) / variances, (self.mean / variances) ** 2
-
-
-def prior_argument(problem: Problem, active: Array, alpha: Array, beta: float) -> Array:
-    """What the prior is a function of: log α, or log(α/g) if it is relative."""
-    scale = beta * problem.norms[active] if problem.prior.relative else 1.0
-    return np.log(alpha / scale)
 
 
 def evaluate(
@@ -90,8 +88,7 @@ def evaluate(
     evidence = constant + 0.5 * (
         float(np.log(alpha).sum()) - linalg.log_det(factor) + float(moment @ mean)
     )
-    value, _, _ = problem.prior.derivatives(prior_argument(problem, active, alpha, beta))
-    objective = evidence + float(value.sum())
+    objective = evidence + problem.prior.log_density(alpha, beta * problem.norms[active])
     if not np.isfinite(objective):
         return None
     return State(active, alpha, beta, gram, factor, mean, evidence, objective)
@@ -107,9 +104,7 @@ def residual_energy(problem: Problem, state: State) -> float:
 
 def gradient(problem: Problem, state: State) -> tuple[Array, float]:
     """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
-    _, first, _ = problem.prior.derivatives(
-        prior_argument(problem, state.active, state.alpha, state.beta)
-    )
+    _, first, _ = problem.prior.derivatives(state.alpha, state.scale(problem))
     by_alpha = 0.5 * (1.0 - state.alpha * (state.mean**2 + state.variances)) + first
     spread = state.beta * residual_energy(problem, state) + float(state.determined.sum())
     by_beta = 0.5 * (problem.sites.size - spread)
@@ -126,8 +121,7 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     """
     alpha, beta, mean, cov = state.alpha, state.beta, state.mean, state.cov
     size = alpha.size
-    argument = prior_argument(problem, state.active, alpha, beta)
-    _, first, second = problem.prior.derivatives(argument)
+    _, first, second = problem.prior.derivatives(alpha, state.scale(problem))
     variances = state.variances
     moment = alpha * (mean**2 + variances)
     pull = alpha * mean

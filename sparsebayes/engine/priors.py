@@ -1,73 +1,78 @@
-"""Priors on one precision α_m: what they add to the objective, and where its optimum is.
+"""Priors on one precision α: what they add to the objective, and where its optimum is.
 
-A prior is a function ``f(u)`` added to the log evidence for each function in the model,
-with ``f = 0`` for a function outside it (α = ∞). Its argument is ``u = log α``, or
-``u = log(α / g)`` with ``g = φᵀBφ`` where the prior is `relative`: then neither the unit of
-the targets nor that of a basis function matters.
-
-A solver needs `derivatives` (joint re-estimation), `pull` (EM and MacKay updates), and
-`optimum` with `gain` (one precision at a time, from s and q² of Tipping and Faul).
+A prior is a function ``f`` of ``log α`` that is added to the log evidence for each function in
+the model, with ``f = 0`` for a function outside it (α = ∞). A `relative` prior depends on
+``log(α/g)`` with ``g = φᵀBφ``: then neither the unit of the targets nor that of a basis function
+matters. Every method is elementwise in arrays of α and g, or of s, q² and g.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 Array = np.ndarray
 
 
-class Prior(Protocol):
-    """What an implementation must offer; every method is elementwise."""
+class Prior(ABC):
+    """What solvers ask of a prior; a new one implements the four abstract methods."""
 
     relative: bool
 
-    def derivatives(self, u: Array) -> tuple[Array, Array, Array]:
-        """``f``, ``f'`` and ``f''``."""
-        ...
+    @abstractmethod
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        """``f`` and its first and second derivative with respect to log α."""
 
-    def pull(self, u: Array) -> tuple[Array, Array]:
-        """``p ≥ 0`` and ``r ≥ 0`` with ``f'(u) = p − r exp(u)``."""
-        ...
+    @abstractmethod
+    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        """``p ≥ 0`` and ``r ≥ 0`` with ``f' = p − r α``: for fixed-point updates."""
 
+    @abstractmethod
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
-        """The finite α that maximises ``likelihood_gain + f``; ∞ where there is none."""
-        ...
+        """The finite α that maximises ``ℓ(α) + f``; ∞ where there is none."""
 
+    @abstractmethod
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
-        """The objective with this α minus the objective without the function."""
-        ...
+        """``ℓ(α) + f``: the objective with the function minus the objective without it."""
+
+    def log_density(self, alpha: Array, g: Array) -> float:
+        """The sum of f over the functions in the model."""
+        return float(self.derivatives(alpha, g)[0].sum())
+
+    def best(self, s: Array, q2: Array, g: Array) -> tuple[Array, Array]:
+        """The optimal α and its gain, which is 0 where the function is better left out."""
+        alpha = self.optimum(s, q2, g)
+        gain = np.zeros(s.size)
+        some = np.flatnonzero(np.isfinite(alpha))
+        gain[some] = self.gain(alpha[some], s[some], q2[some], g[some])
+        return alpha, np.maximum(gain, 0.0)
 
 
 def likelihood_gain(alpha: Array, s: Array, q2: Array) -> Array:
     """``ℓ(α) = ½[log α − log(α + s) + q²/(α + s)]``, 0 at α = ∞.  # S08 (2.73)"""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = alpha + s
-        return 0.5 * (q2 / total - np.log1p(s / alpha))
+    return 0.5 * (q2 / (alpha + s) - np.log1p(s / alpha))
 
 
 def flat_optimum(s: Array, q2: Array) -> Array:
     """``s²/(q² − s)`` where q² > s, else ∞.  # S08 (2.76)"""
     excess = q2 - s
-    alpha = np.full(np.shape(s), np.inf)
-    np.divide(s * s, excess, out=alpha, where=excess > 0)
-    return alpha
+    return np.divide(s * s, excess, out=np.full(s.shape, np.inf), where=excess > 0)
 
 
 @dataclass(frozen=True)
-class Flat:
+class Flat(Prior):
     """Uniform in log α: the classical relevance vector machine."""
 
     relative = False
 
-    def derivatives(self, u: Array) -> tuple[Array, Array, Array]:
-        zero = np.zeros_like(u)
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        zero = np.zeros(alpha.size)
         return zero, zero, zero
 
-    def pull(self, u: Array) -> tuple[Array, Array]:
-        zero = np.zeros_like(u)
+    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        zero = np.zeros(alpha.size)
         return zero, zero
 
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
@@ -76,13 +81,21 @@ class Flat:
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
         return likelihood_gain(alpha, s, q2)
 
+    def log_density(self, alpha: Array, g: Array) -> float:
+        return 0.0
+
+    def best(self, s: Array, q2: Array, g: Array) -> tuple[Array, Array]:
+        # At the optimum ℓ = ½(q²/s − 1 − log q²/s), and 0 where q² ≤ s.
+        ratio = np.maximum(q2 / s, 1.0)
+        return flat_optimum(s, q2), 0.5 * (ratio - 1.0 - np.log(ratio))
+
 
 @dataclass(frozen=True)
-class Smoothness:
+class Smoothness(Prior):
     """``f = −c / (1 + α/g)``: each function costs c times its degrees of freedom [1]_.
 
-    c = 0 is `Flat`; 1, ½ log N and log N give the criteria of Akaike, Schwarz ("bic") and
-    risk inflation.
+    c = 0 is `Flat`; 1, ½ log N and log N give the criteria of Akaike ("aic"), Schwarz ("bic") and
+    risk inflation ("ric").
 
     References
     ----------
@@ -96,14 +109,13 @@ class Smoothness:
         if not (np.isfinite(self.c) and self.c >= 0):
             raise ValueError(f"Smoothness needs a finite c >= 0, got {self.c!r}.")
 
-    def derivatives(self, u: Array) -> tuple[Array, Array, Array]:
-        shrink = 1.0 / (1.0 + np.exp(np.minimum(u, 700.0)))  # 1/(1 + x)
-        first = self.c * shrink * (1.0 - shrink)
-        return -self.c * shrink, first, first * (2.0 * shrink - 1.0)
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        freedom = g / (g + alpha)  # 1/(1 + α/g)
+        first = self.c * freedom * (1.0 - freedom)
+        return -self.c * freedom, first, first * (2.0 * freedom - 1.0)
 
-    def pull(self, u: Array) -> tuple[Array, Array]:
-        _, first, _ = self.derivatives(u)
-        return first, np.zeros_like(u)
+    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        return self.derivatives(alpha, g)[1], np.zeros(alpha.size)
 
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
         alpha = flat_optimum(s, q2)
@@ -114,7 +126,7 @@ class Smoothness:
         return alpha
 
     def _largest_root(self, s: Array, ratio: Array) -> Array:
-        """Largest positive root v = s/α of the cubic S08 (A.11)–(A.14); 0 where there is none.
+        """Largest positive root v = s/α of the cubic S08 (A.11)-(A.14); 0 where there is none.
 
         In units of g and multiplied out for v the cubic is monic. It is not negative at the
         flat prior's optimum v₀ = q²/s − 1, which bounds the root from above (S08 A.4), so
@@ -145,7 +157,7 @@ class Smoothness:
 
 
 @dataclass(frozen=True)
-class Gamma:
+class Gamma(Prior):
     """``f = a log α − b α − max``: a gamma prior on α, in the user's units of α [1]_.
 
     It is taken relative to its own maximum, so that a function outside the model costs
@@ -164,18 +176,17 @@ class Gamma:
         ok = np.isfinite([self.a, self.b]).all() and self.a >= 0 and self.b >= 0
         if not ok or (self.a > 0) != (self.b > 0):
             raise ValueError(
-                f"Gamma needs finite a and b, both positive or both zero, got {self.a!r}, {self.b!r}."
+                "Gamma needs finite a and b, both positive or both zero, "
+                f"got {self.a!r} and {self.b!r}."
             )
 
-    def _peak(self) -> float:
-        return self.a * (np.log(self.a / self.b) - 1.0) if self.a > 0 else 0.0
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        peak = self.a * (np.log(self.a / self.b) - 1.0) if self.a > 0 else 0.0
+        rate = self.b * alpha
+        return self.a * np.log(alpha) - rate - peak, self.a - rate, -rate
 
-    def derivatives(self, u: Array) -> tuple[Array, Array, Array]:
-        rate = self.b * np.exp(np.minimum(u, 700.0))
-        return self.a * u - rate - self._peak(), self.a - rate, -rate
-
-    def pull(self, u: Array) -> tuple[Array, Array]:
-        return np.full_like(u, self.a), np.full_like(u, self.b)
+    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        return np.full(alpha.size, self.a), np.full(alpha.size, self.b)
 
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
         if self.a == 0:
@@ -197,5 +208,4 @@ class Gamma:
         return np.exp(0.5 * (low + high))
 
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
-        value, _, _ = self.derivatives(np.log(alpha))
-        return likelihood_gain(alpha, s, q2) + value
+        return likelihood_gain(alpha, s, q2) + self.derivatives(alpha, g)[0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 
 from sparsebayes.engine.design import Dense, Design
@@ -39,7 +42,7 @@ class Problem:
         weights, target = sites.weights, sites.target
         self.capacity = design.capacity
         self.energy = float(target @ (weights * target))
-        self.max_beta = 1e13 * sites.size / self.energy if self.energy > 0 else np.inf
+        self.max_beta = 1e10 * sites.size / self.energy if self.energy > 0 else np.inf
         norms = design.squared_norms(weights)
         self._set_products(norms, design.project(weights * target), memory_budget)
 
@@ -70,6 +73,12 @@ class Problem:
         """``Φ_aᵀWΦ_a``, (k, k)."""
         slots = self._slots(index)
         return self._rows[slots[:, None], index]
+
+    def hold(self, beta: float) -> Problem:
+        """The same problem with the noise fixed."""
+        held = copy.copy(self)
+        held.sites = replace(self.sites, noise_variance=1.0 / beta)
+        return held
 
     def restrict(self, index: Array) -> Problem:
         """The same problem with these functions only, numbered in this order."""

@@ -25,14 +25,12 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
     if state.active.size == 0:
         return state
     s, q2 = state.s_and_q2()
-    scale = state.beta * problem.norms[state.active]
-    loss = problem.prior.gain(state.alpha, s, q2, scale)
-    best = problem.prior.optimum(s, q2, scale)
-    finite = np.isfinite(best)
-    within = np.where(finite, best, 1.0)
-    unwanted = ~finite | (problem.prior.gain(within, s, q2, scale) <= 0.0)
-    doomed = np.flatnonzero(unwanted & (state.determined < hardly) | (s <= 0.0))
-    doomed = doomed[np.argsort(loss[doomed], kind="stable")]
+    scale = state.scale(problem)
+    gain = problem.prior.best(np.maximum(s, np.finfo(float).tiny), q2, scale)[1]
+    doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= 0.0))
+    if doomed.size > 1:
+        loss = problem.prior.gain(state.alpha[doomed], s[doomed], q2[doomed], scale[doomed])
+        doomed = doomed[np.argsort(loss, kind="stable")]
     while doomed.size:
         keep = np.ones(state.active.size, dtype=bool)
         keep[doomed] = False
@@ -41,15 +39,15 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
             state.active[keep],
             state.alpha[keep],
             state.beta,
-            state.gram[np.ix_(keep, keep)],
+            state.gram[keep][:, keep],
         )
         if smaller is not None and smaller.objective >= state.objective:
             # The covariance of the rest given that those weights are zero: O(S² k).
-            lost = state.cov[np.ix_(keep, doomed)]
-            core = linalg.cholesky(state.cov[np.ix_(doomed, doomed)])
+            lost = state.cov[doomed][:, keep]
+            core = linalg.cholesky(state.cov[doomed][:, doomed])
             if core is not None:
-                half = linalg.half_solve(core, np.ascontiguousarray(lost.T))
-                smaller.__dict__["cov"] = state.cov[np.ix_(keep, keep)] - half.T @ half
+                half = linalg.half_solve(core, lost)
+                smaller.__dict__["cov"] = state.cov[keep][:, keep] - half.T @ half
             return smaller
         doomed = doomed[: doomed.size // 2]
     return state

@@ -8,9 +8,10 @@ With the noise free the greedy route stalls: with few functions in, the estimate
 high, so nothing more is worth adding. So the solver dives: it holds the noise below its
 estimate, lets the model grow, frees the noise again, and keeps the better end.
 
-An evidence maximum at which the noise has collapsed and the model has as many effective
-parameters as samples is not a better answer, whatever its evidence: a dive that ends there is
-refused (`collapsed`).
+An evidence maximum at which the noise has collapsed and the model has nearly as many effective
+parameters as samples is not a better answer, whatever its evidence. A dive that ends there is
+refused, and where every way leads there the noise is held at what the model had before it
+began to follow the noise: functions that gain less than a nat each had not been let in.
 
 References
 ----------
@@ -26,18 +27,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparsebayes.engine.candidates import add, score, spread
-from sparsebayes.engine.driver import Climb, Step, Stop, finish, start
+from sparsebayes.engine.driver import Climb, Step, Stop, collapsed, finish, start
 from sparsebayes.engine.posterior import State, evaluate
 from sparsebayes.engine.problem import Problem
 from sparsebayes.engine.refine import Refiner
 
 Array = np.ndarray
 Path = Generator[Step, None, State]
-
-
-def collapsed(problem: Problem, state: State) -> bool:
-    """Whether the model has (nearly) as many effective parameters as there are samples."""
-    return float(state.determined.sum()) > 0.9 * problem.sites.size
 
 
 @dataclass(frozen=True)
@@ -68,18 +64,16 @@ class Sequential:
 
     Attributes
     ----------
-    depths : tuple of float
-        Factors by which the first dives lower the noise variance.
-    small, tiny : int
-        A model of at most `small` functions is cheap, and dives again for as long as it helps;
-        one of at most `tiny` functions, which is what a stall looks like, dives deeper too.
+    small : int
+        A model of at most this many functions is cheap, and dives for as long as it helps.
+    tiny : int
+        A dive that grows to no more than this many functions has seen all there is.
     block : int
         The number of candidates that are looked at for one block of additions.
     """
 
-    depths: tuple[float, ...] = (0.1, 0.3)
     small: int = 64
-    tiny: int = 32
+    tiny: int = 24
     block: int = 256
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
@@ -88,7 +82,14 @@ class Sequential:
         if problem.sites.free:
             state = yield from self._everywhere(problem, state, self._explore, tol)
         state = yield from self._everywhere(problem, state, self._settle, tol)
-        return finish(problem, state)
+        if not (problem.sites.free and collapsed(problem, state)):
+            return finish(problem, state)
+        rough = yield from self._everywhere(problem, start(problem), self._rough, tol)
+        if collapsed(problem, rough):  # large gains all the way: the targets have no noise
+            return Stop.FLOOR
+        yield Step(rough, back=True)
+        yield from self._everywhere(problem.hold(rough.beta), rough, self._settle, tol)
+        return Stop.HELD
 
     def _everywhere(self, problem: Problem, state: State, search, tol: float) -> Path:
         """Search among as many functions as can be held, and again while others gain."""
@@ -108,38 +109,50 @@ class Sequential:
                     state = replace(end.value, active=index[end.value.active])
                     break
                 yield replace(step, state=replace(step.state, active=index[step.state.active]))
-            if search == self._explore:
+            if search != self._settle:
                 return state
         return (yield from search(problem, state, tol))
 
+    def _rough(self, problem: Problem, state: State, tol: float) -> Path:
+        """Growth by functions that gain a lot: its noise is credible where the end's is not."""
+        return (yield from self._grow(problem, state, ROUGH, free=True, accepted=False))
+
     def _explore(self, problem: Problem, state: State, tol: float) -> Path:
         """Grow with the noise free, then dive."""
+        coarse, fine = Effort(max(0.03, tol)), Effort(tol)
         state = yield from self._grow(problem, state, ROUGH, free=True)
-        coarse = Effort(max(0.03, tol))
-        for depth in self.depths:
-            state = yield from self._dive(problem, state, depth, coarse)
-        while state.active.size <= self.small:
+        state, width = yield from self._dive(problem, state, 0.1, coarse)
+        if state.active.size < problem.sites.size / 20:  # what a stall looks like
+            state, deeper = yield from self._dive(problem, state, 0.01, coarse)
+            width = max(width, deeper)
+        if width <= self.tiny:  # there is hardly anything to choose from
+            return state
+        state, _ = yield from self._dive(problem, state, 0.3, coarse)
+        gain = np.inf
+        while gain > 1.0 and state.active.size <= self.small:
             state = yield from self._settle(problem, state, tol)
             before = state.objective
-            state = yield from self._dive(problem, state, 0.1, Effort(tol))
-            if state.objective <= before + 1.0 and state.active.size <= self.tiny:
-                state = yield from self._dive(problem, state, 0.01, Effort(tol))
-            if state.objective <= before + 1.0:
-                break
+            state, _ = yield from self._dive(problem, state, 0.1, fine)
+            gain = state.objective - before
         return state
 
-    def _dive(self, problem: Problem, state: State, depth: float, effort: Effort) -> Path:
-        """Hold the noise low, grow, free it again; the better of the end and the start."""
-        low = evaluate(problem, state.active, state.alpha, state.beta / depth, state.gram)
-        if low is None:
-            return state
-        limit = 64 + state.active.size + state.active.size // 2
+    def _dive(
+        self, problem: Problem, state: State, depth: float, effort: Effort
+    ) -> Generator[Step, None, tuple[State, int]]:
+        """Lower the noise by `depth`, grow, free it; the better end, and how wide it grew."""
+        beta = min(state.beta / depth, problem.max_beta)
+        low = evaluate(problem, state.active, state.alpha, beta, state.gram)
+        size = state.active.size
+        if low is None or beta <= state.beta:
+            return state, size
+        limit = 64 + size + size // 2
         low = yield from self._grow(problem, low, ROUGH, free=False, limit=limit, accepted=False)
+        width = low.active.size
         low = yield from self._grow(problem, low, effort, free=True, accepted=False)
         if low.objective <= state.objective or collapsed(problem, low):
-            return state
+            return state, width
         yield Step(low)
-        return low
+        return low, width
 
     def _settle(self, problem: Problem, state: State, tol: float) -> Path:
         """Climb until no single step gains more than `tol`."""

@@ -6,7 +6,9 @@ regression, free or fixed. The engine sees no more of the data than this.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,11 +35,11 @@ class Gaussian:
         """Whether β is estimated."""
         return self.noise_variance is None
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The number of samples, repeated ones counted as often as they occur."""
         return float(self.weights.sum())
 
     def log_normaliser(self, beta: float) -> float:
         """The logarithm of the constant before the exponential of all sites."""
-        return 0.5 * self.size * (np.log(beta) - np.log(2.0 * np.pi))
+        return 0.5 * self.size * math.log(beta / (2.0 * math.pi))

@@ -1,0 +1,62 @@
+"""The loop: counting, stopping, interruption, and what an exploration leaves behind."""
+
+import numpy as np
+import pytest
+
+from sparsebayes.engine import EM, Sequential, Step, Stop, run
+from sparsebayes.engine.driver import start
+from sparsebayes.engine.posterior import evaluate
+from tests.engine.conftest import kernel_problem
+
+
+def fit(solver, problem, max_iter=1000, report=None):
+    rng = np.random.default_rng(0)
+    return run(solver, problem, max_iter=max_iter, tol=1e-3, rng=rng, report=report)
+
+
+def test_max_iter_is_exact_and_says_so():
+    problem = kernel_problem()
+    whole = fit(EM(), problem)
+    assert whole.n_iter > 5
+    cut = fit(EM(), problem, max_iter=5)
+    assert cut.n_iter == 5 and cut.stop is Stop.MAX_ITER and not cut.stop.converged
+    assert np.array_equal(cut.path, whole.path[:5])
+    assert "max_iter" in cut.stop.value
+    exact = fit(EM(), problem, max_iter=whole.n_iter)
+    assert exact.n_iter == whole.n_iter
+
+
+@pytest.mark.parametrize("solver", [Sequential(), EM()], ids=["sequential", "em"])
+def test_ctrl_c_leaves_the_best_model_so_far(solver):
+    problem = kernel_problem()
+
+    def interrupt(n_iter, step):
+        if n_iter == 4:
+            raise KeyboardInterrupt
+        return False
+
+    solution = fit(solver, problem, report=interrupt)
+    assert solution.stop is Stop.INTERRUPTED and solution.n_iter == 4
+    assert solution.state.objective == solution.path[-1]
+    assert solution.state.objective > start(problem).objective
+
+
+def test_a_report_can_ask_for_the_end():
+    solution = fit(EM(), kernel_problem(), report=lambda n_iter, step: n_iter == 3)
+    assert solution.n_iter == 3 and solution.stop is Stop.INTERRUPTED
+
+
+def test_exploring_counts_and_leaves_no_trace():
+    problem = kernel_problem()
+    first = start(problem)
+    worse = evaluate(problem, first.active, first.alpha, 10 * first.beta)
+    assert worse.objective < first.objective
+
+    class Explorer:
+        def climb(self, problem, tol, rng):
+            yield Step(first)
+            yield Step(worse, accepted=False)
+            return Stop.CONVERGED
+
+    solution = fit(Explorer(), problem)
+    assert solution.n_iter == 2 and solution.state is first and solution.path.size == 1

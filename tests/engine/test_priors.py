@@ -1,0 +1,97 @@
+"""One precision at a time: optimum, gain and derivatives of every prior."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sparsebayes.engine import Flat, Gamma, Smoothness
+from sparsebayes.engine.priors import likelihood_gain
+
+
+def cases(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    s = np.exp(2 * rng.standard_normal(n))
+    return s, s * np.exp(2 * rng.standard_normal(n)), s * (1 + np.exp(rng.standard_normal(n)))
+
+
+def test_no_point_of_a_grid_beats_the_optimum(prior):
+    s, q2, g = cases()
+    alpha, gain = prior.best(s, q2, g)
+    grid = np.exp(np.linspace(-25, 25, 4001))[:, None]
+    on_grid = prior.gain(grid, s, q2, g).max(axis=0)
+    assert np.all(on_grid <= gain + 1e-9)
+    inside = gain > 0
+    assert 50 < inside.sum() < 350
+    assert_allclose(gain[inside], prior.gain(alpha[inside], s[inside], q2[inside], g[inside]))
+    assert np.all(on_grid[inside] >= gain[inside] - 1e-3)
+
+
+def test_derivatives_match_finite_differences(prior):
+    alpha, g = np.exp(np.linspace(-3, 3, 7)), np.full(7, 1.3)
+    step = 1e-5
+    up, down = (prior.derivatives(alpha * np.exp(e), g) for e in (step, -step))
+    value, first, second = prior.derivatives(alpha, g)
+    assert_allclose(first, (up[0] - down[0]) / (2 * step), atol=1e-8)
+    assert_allclose(second, (up[1] - down[1]) / (2 * step), atol=1e-8)
+    push, rate = prior.pull(alpha, g)
+    assert_allclose(push - rate * alpha, first, atol=1e-12)
+    assert np.all(push >= 0) and np.all(rate >= 0)
+    assert_allclose(prior.log_density(alpha, g), value.sum())
+
+
+def test_c_zero_and_gamma_zero_are_flat():
+    s, q2, g = cases()
+    for prior in (Smoothness(0.0), Gamma(0.0, 0.0)):
+        for ours, flat in zip(prior.best(s, q2, g), Flat().best(s, q2, g), strict=True):
+            assert_allclose(ours, flat, rtol=1e-12)
+
+
+@pytest.mark.parametrize("c", [0.5, 1.0, 3.0, 6.9])
+def test_smoothness_in_the_orthonormal_case_has_the_closed_form(c):
+    # s = g: keep iff q²/s > 1 + 2c, and α = s/(q²/s − 1 − 2c).
+    s = np.full(50, 2.5)
+    ratio = np.linspace(1.01, 30, 50)
+    alpha = Smoothness(c).optimum(s, ratio * s, s)
+    expected = np.full(50, np.inf)
+    keep = ratio > 1 + 2 * c
+    expected[keep] = 2.5 / (ratio[keep] - 1 - 2 * c)
+    assert_allclose(alpha, expected, rtol=1e-9)
+
+
+def test_smoothness_is_never_less_sparse_than_flat():
+    s, q2, g = cases()
+    flat = Flat().optimum(s, q2, g)
+    for c in (0.1, 1.0, 5.0):
+        assert np.all(Smoothness(c).optimum(s, q2, g) >= flat)
+
+
+def test_the_gamma_prior_can_be_less_sparse_than_flat():
+    # S08 Fig. 2.28: the likelihood alone would remove the function.
+    s, q2 = np.array([2.0]), np.array([1.0])
+    assert np.isinf(Flat().optimum(s, q2, s)[0])
+    assert np.isfinite(Gamma(1.0, 2.0).optimum(s, q2, s)[0])
+
+
+def test_relative_priors_do_not_see_units():
+    s, q2, g = cases()
+    prior = Smoothness(2.0)
+    alpha, gain = prior.best(s, q2, g)
+    scaled, same = prior.best(1e12 * s, 1e12 * q2, 1e12 * g)
+    assert_allclose(scaled, 1e12 * alpha, rtol=1e-9)
+    assert_allclose(same, gain, rtol=1e-9, atol=1e-12)
+
+
+def test_likelihood_gain_vanishes_at_infinity():
+    assert abs(likelihood_gain(np.array([1e300]), np.array([1.0]), np.array([2.0]))[0]) < 1e-290
+
+
+@pytest.mark.parametrize("a, b", [(-1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (np.nan, 1.0)])
+def test_gamma_refuses_improper_parameters(a, b):
+    with pytest.raises(ValueError, match="both positive or both zero"):
+        Gamma(a, b)
+
+
+@pytest.mark.parametrize("c", [-1.0, np.inf, np.nan])
+def test_smoothness_refuses_a_bad_c(c):
+    with pytest.raises(ValueError, match="c >= 0"):
+        Smoothness(c)
