@@ -21,7 +21,7 @@ from sparsebayes.engine.candidates import add, score, spread
 from sparsebayes.engine.driver import Climb, Step, Stop, finish, start
 from sparsebayes.engine.posterior import State, evaluate, residual_energy
 from sparsebayes.engine.problem import Problem
-from sparsebayes.engine.refine import Refiner, prune
+from sparsebayes.engine.refine import Refiner, prune, reestimate
 
 Array = np.ndarray
 
@@ -96,6 +96,11 @@ def close(
     """Converge, and take back deleted functions as long as one gains more than `tol`."""
     while True:
         state = yield from converge(problem, state, tol, mackay=mackay)
+        moved = reestimate(problem, state, tol)
+        if moved is not state:
+            state = moved
+            yield Step(state)
+            continue
         scores = score(problem, state)
         if scores.largest <= tol:
             return finish(problem, state)

@@ -53,6 +53,28 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
     return state
 
 
+def reestimate(problem: Problem, state: State, tol: float) -> State:
+    """Move the one α that gains most by its optimum; the same state if none gains `tol`.
+
+    Newton's method climbs to the next maximum; a precision whose objective has two, one of
+    them at infinity, may have to jump.
+    """
+    if state.active.size == 0:
+        return state
+    s, q2 = state.s_and_q2()
+    s = np.maximum(s, np.finfo(float).tiny)
+    scale = state.scale(problem)
+    best, gain = problem.prior.best(s, q2, scale)
+    rise = gain - problem.prior.gain(state.alpha, s, q2, scale)
+    i = int(np.argmax(rise))
+    if rise[i] <= tol or gain[i] <= 0.0:
+        return state
+    alpha = state.alpha.copy()
+    alpha[i] = best[i]
+    new = evaluate(problem, state.active, alpha, state.beta, state.gram)
+    return new if new is not None and new.objective >= state.objective else state
+
+
 class Refiner:
     """Newton steps with a Levenberg shift that is remembered from step to step."""
 

@@ -30,7 +30,7 @@ from sparsebayes.engine.candidates import add, score, spread
 from sparsebayes.engine.driver import Climb, Step, Stop, collapsed, finish, start
 from sparsebayes.engine.posterior import State, evaluate
 from sparsebayes.engine.problem import Problem
-from sparsebayes.engine.refine import Refiner
+from sparsebayes.engine.refine import Refiner, reestimate
 
 Array = np.ndarray
 Path = Generator[Step, None, State]
@@ -162,8 +162,10 @@ class Sequential:
             state = yield from self._grow(problem, state, Effort(tol), free=free)
             state = refiner.climb(state, free=free, steps=50, tol=1e-6 * tol)
             yield Step(state)
-            if score(problem, state).largest <= tol:
+            moved = reestimate(problem, state, tol)
+            if moved is state and score(problem, state).largest <= tol:
                 return state
+            state = moved
 
     def _grow(
         self,
