@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,13 +20,22 @@ _SOLVERS: dict[str, Solver] = {
 _PRIORS = ("flat", "aic", "bic", "ric")
 
 
+def _number(value: Any) -> float | None:
+    """A finite real number, None for anything else."""
+    if not isinstance(value, bool) and isinstance(value, Real) and np.isfinite(float(value)):
+        return float(value)
+    return None
+
+
 def as_solver(solver: Any) -> Solver:
     """A solver from its name or a solver object."""
     if isinstance(solver, str) and solver in _SOLVERS:
         return _SOLVERS[solver]
     if hasattr(solver, "climb") and not isinstance(solver, type):
         return solver
-    raise ValueError(f"solver must be one of {sorted(_SOLVERS)} or a solver object, got {solver!r}.")
+    raise ValueError(
+        f"solver must be one of {sorted(_SOLVERS)} or a solver object, got {solver!r}."
+    )
 
 
 def as_prior(prior: Any, n_samples: float) -> Prior:
@@ -36,8 +47,9 @@ def as_prior(prior: Any, n_samples: float) -> Prior:
         return Smoothness(
             {"aic": 1.0, "bic": 0.5 * np.log(n_samples), "ric": np.log(n_samples)}[prior]
         )
-    if isinstance(prior, Real) and not isinstance(prior, bool) and np.isfinite(prior) and prior >= 0:
-        return Smoothness(float(prior))
+    c = _number(prior)
+    if c is not None and c >= 0:
+        return Smoothness(c)
     if isinstance(prior, (Flat, Smoothness, Gamma)) or (
         hasattr(prior, "optimum") and not isinstance(prior, type)
     ):
@@ -52,15 +64,46 @@ def as_noise(noise: Any) -> float | None:
     """A fixed noise variance, or None for "estimate"."""
     if isinstance(noise, str) and noise == "estimate":
         return None
-    if isinstance(noise, Real) and not isinstance(noise, bool) and np.isfinite(noise) and noise > 0:
-        return float(noise)
+    variance = _number(noise)
+    if variance is not None and variance > 0:
+        return variance
     raise ValueError(f"noise must be 'estimate' or a positive variance, got {noise!r}.")
 
 
 def check_limits(max_iter: Any, tol: Any) -> None:
     """`max_iter` and `tol` are what they should be, or a clear error."""
-    if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
+    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or int(max_iter) < 1:
         raise ValueError(f"max_iter must be a whole number >= 1, got {max_iter!r}.")
-    ok = isinstance(tol, Real) and not isinstance(tol, bool) and np.isfinite(tol) and tol > 0
-    if not ok:
+    gain = _number(tol)
+    if gain is None or gain <= 0:
         raise ValueError(f"tol must be a positive number (in units of log evidence), got {tol!r}.")
+
+
+def check_switches(bias: Any, verbose: Any) -> None:
+    """`bias` and `verbose` are what they should be, or a clear error."""
+    if not isinstance(bias, (bool, np.bool_)):
+        raise ValueError(f"bias must be True or False, got {bias!r}.")
+    if not isinstance(verbose, (Integral, np.bool_)) or int(verbose) < 0:
+        raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}.")
+
+
+def check_range(y: np.ndarray) -> None:
+    """The squares of the targets are numbers, or a clear error."""
+    largest = float(np.abs(y).max())
+    if largest > 0 and not 1e-60 < largest < 1e60:
+        raise ValueError(
+            f"The largest target is {largest:.3g}, and its square is out of range; "
+            "rescale y to between 1e-60 and 1e60."
+        )
+
+
+@contextmanager
+def remedies() -> Iterator[None]:
+    """Add to scikit-learn's errors about values that are no numbers what to do about them."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        if "contains NaN" in text or "contains infinity" in text:
+            raise ValueError(f"{text}\nDrop these samples or repair their values.") from error
+        raise

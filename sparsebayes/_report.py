@@ -64,9 +64,8 @@ def _listed(names: list[str]) -> str:
 
 def _settings(final: Any) -> list[tuple[str, str]]:
     noise = "noise estimated" if final.noise == "estimate" else f"noise variance {final.noise:g}"
-    bias = "bias" if final.bias else "no bias"
     return [
-        ("basis", f"{final.basis_}, {bias}"),
+        ("basis", f"{final.basis_}"),
         ("solver", f"{final.solver}, prior {final.prior}, {noise}"),
     ]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from hashlib import blake2b
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,14 @@ __all__ = [
 Array = np.ndarray
 
 
+def squared_distances(X: Array, Z: Array) -> Array:
+    """``‖x − z‖²`` for all pairs: exactly where that is fast, else through a matrix product."""
+    if X.shape[1] <= 16 or len(Z) == 0:
+        return cdist(X, Z, "sqeuclidean")
+    shift = Z.mean(axis=0)  # distances far from the origin would cancel
+    return euclidean_distances(X - shift, Z - shift, squared=True)
+
+
 class Basis(BaseEstimator):
     """M functions of x, numbered from 0.
 
@@ -43,7 +53,7 @@ class Basis(BaseEstimator):
     ----------
     n_functions_ : int
     distinct_ : ndarray of int
-        Functions that do not repeat an earlier one.
+        The candidates: functions that do not repeat an earlier one on rows that have weight.
     center_index_ : ndarray of int, (M,)
         The row of the training inputs on which a function is centred, -1 for none.
     """
@@ -78,10 +88,16 @@ class Basis(BaseEstimator):
 class Fixed(Basis):
     """Functions that do not depend on the data; `_kept` lists those in use."""
 
-    def _set(self, n_functions: int) -> Fixed:
-        self.n_functions_ = n_functions
-        self.distinct_ = self._kept = np.arange(n_functions)
-        self.center_index_ = np.full(n_functions, -1)
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        columns = self._compute(X if weights is None else X[weights > 0])
+        first: dict[bytes, int] = {}
+        for number, column in enumerate(columns.T):
+            key = blake2b(column + 0.0, digest_size=16).digest()  # + 0.0: −0 is 0
+            first.setdefault(key, number)
+        self.distinct_ = np.array(list(first.values()), dtype=np.intp)
+        self.n_functions_ = columns.shape[1]
+        self._kept = np.arange(self.n_functions_)
+        self.center_index_ = np.full(self.n_functions_, -1)
         return self
 
     def _compute(self, X: Array) -> Array:
@@ -99,9 +115,6 @@ class Fixed(Basis):
 class Bias(Fixed):
     """The constant function."""
 
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        return self._set(1)
-
     def _compute(self, X: Array) -> Array:
         return np.ones((len(X), 1))
 
@@ -109,18 +122,12 @@ class Bias(Fixed):
 class Linear(Fixed):
     """The inputs themselves."""
 
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        return self._set(X.shape[1])
-
     def _compute(self, X: Array) -> Array:
         return X
 
 
 class Precomputed(Fixed):
     """The columns of X are the basis functions already, as with a precomputed kernel."""
-
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        return self._set(X.shape[1])
 
     def _compute(self, X: Array) -> Array:
         return X
@@ -134,14 +141,15 @@ class Polynomial(Fixed):
     degree : int, default=2
     """
 
-    def __init__(self, degree: int = 2) -> None:
+    def __init__(self, degree: Any = 2) -> None:
         self.degree = degree
 
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        if isinstance(self.degree, bool) or int(self.degree) != self.degree or self.degree < 1:
+        whole = not isinstance(self.degree, bool) and isinstance(self.degree, Integral)
+        if not whole or self.degree < 1:
             raise ValueError(f"Polynomial needs a whole degree >= 1, got {self.degree!r}.")
         self._features = PolynomialFeatures(int(self.degree), include_bias=False).fit(X)
-        return self._set(self._features.n_output_features_)
+        return super().fit(X, weights)
 
     def _compute(self, X: Array) -> Array:
         return self._features.transform(X)
@@ -155,8 +163,9 @@ class Centred(Basis):
         self.centers_ = X
         self.n_functions_ = len(X)
         self.center_index_ = np.arange(len(X))
-        _, first = np.unique(X, axis=0, return_index=True)
-        self.distinct_ = np.sort(first)
+        rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+        _, first = np.unique(X[rows], axis=0, return_index=True)
+        self.distinct_ = rows[np.sort(first)]
         return self
 
     def _prepare(self, X: Array, weights: Array | None) -> None:
@@ -188,6 +197,8 @@ class Scaled(Centred):
     ----------
     length_scale_ : float or ndarray of shape (D,)
     """
+
+    length_scale_: float | Array
 
     def __init__(self, length_scale: Any = "scale") -> None:
         self.length_scale = length_scale
@@ -235,12 +246,7 @@ class RBF(Scaled):
     """
 
     def _kernel(self, X: Array, Z: Array) -> Array:
-        if len(Z) == 0:
-            return np.empty((len(X), 0))
-        shift = Z.mean(axis=0)  # distances far from the origin cancel less
-        out = euclidean_distances(
-            (X - shift) / self.length_scale_, (Z - shift) / self.length_scale_, squared=True
-        )
+        out = squared_distances(X / self.length_scale_, Z / self.length_scale_)
         out *= -0.5
         return np.exp(out, out=out)
 
@@ -270,7 +276,7 @@ class ThinPlateSpline(Scaled):
     """
 
     def _kernel(self, X: Array, Z: Array) -> Array:
-        squared = cdist(X / self.length_scale_, Z / self.length_scale_, "sqeuclidean")
+        squared = squared_distances(X / self.length_scale_, Z / self.length_scale_)
         return 0.5 * squared * np.log(np.where(squared > 0, squared, 1.0))
 
 
@@ -338,15 +344,16 @@ class Union(Basis):
         self.left = left
         self.right = right
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{self.left!r} + {self.right!r}"
+
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
         self.left_ = clone(self.left).fit(X, weights)
         self.right_ = clone(self.right).fit(X, weights)
         first = self.left_.n_functions_
         self.n_functions_ = first + self.right_.n_functions_
         self.distinct_ = np.concatenate([self.left_.distinct_, first + self.right_.distinct_])
-        self.center_index_ = np.concatenate(
-            [self.left_.center_index_, self.right_.center_index_]
-        )
+        self.center_index_ = np.concatenate([self.left_.center_index_, self.right_.center_index_])
         return self
 
     def _split(self, index: Array) -> tuple[Array, Array, Array]:

@@ -219,14 +219,14 @@ def _relevance_points(estimator, X, x, y):
 
 
 class EvidenceDisplay:
-    """The objective of a fit, iteration by iteration.
+    """The objective of a fit, step by accepted step.
 
     Use :meth:`from_estimator` to make one.
 
     Parameters
     ----------
     path : ndarray of shape (n_iter,)
-        Objective after each iteration, in nats.
+        Objective after each accepted step, in nats.
     label : str, default="log evidence"
         Name of the objective.
 
@@ -246,7 +246,7 @@ class EvidenceDisplay:
     >>> from sparsebayes.plots import EvidenceDisplay
     >>> X, y, _ = make_sinc(random_state=0)
     >>> EvidenceDisplay.from_estimator(RVR().fit(X, y)).ax_.get_xlabel()
-    'iteration'
+    'accepted step'
     """
 
     def __init__(self, *, path, label="log evidence"):
@@ -277,9 +277,9 @@ class EvidenceDisplay:
             edgecolors=_ORANGE,
             linewidths=1.8,
             zorder=3,
-            label=f"best: {self.path[best]:.6g} at iteration {steps[best]}",
+            label=f"best: {self.path[best]:.6g} at step {steps[best]}",
         )
-        ax.set(xlabel="iteration", ylabel=f"{self.label} (nats)")
+        ax.set(xlabel="accepted step", ylabel=f"{self.label} (nats)")
         ax.legend(loc="lower right")
         self.ax_, self.figure_ = ax, ax.figure
         return self

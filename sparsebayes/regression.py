@@ -12,7 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from sparsebayes._parameters import as_noise, as_prior, as_solver, check_limits
+from sparsebayes._parameters import (
+    as_noise,
+    as_prior,
+    as_solver,
+    check_limits,
+    check_range,
+    check_switches,
+    remedies,
+)
 from sparsebayes._progress import CallbackSupportMixin, Progress, with_callbacks
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.engine import Gaussian, Problem, Solution, make_design, run
@@ -159,31 +167,29 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
                 "use adapt=None and search basis__length_scale."
             )
         if self.augment:
-            raise NotImplementedError(
-                "augment=True is not implemented yet: use augment=False."
-            )
+            raise NotImplementedError("augment=True is not implemented yet: use augment=False.")
         check_limits(self.max_iter, self.tol)
+        check_switches(self.bias, self.verbose)
         solver, noise = as_solver(self.solver), as_noise(self.noise)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        rows = np.arange(len(y))
-        weights = np.ones(len(y))
-        if sample_weight is not None:
+        with remedies():
+            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            y = np.asarray(y, dtype=np.float64)
             weights = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-            rows = np.flatnonzero(weights)
-            if rows.size == 0:
-                raise ValueError("sample_weight is zero for every sample; give some weight.")
-            weights = weights[rows]
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every sample; give some weight.")
+        check_range(y)
         progress = Progress(self, X, y, self.max_iter)
 
-        fitted = self._full_basis().fit(X[rows], weights)
+        inputs, fitted = X, self._full_basis().fit(X, weights)
+        if not weights.all():
+            X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         prior = as_prior(self.prior, float(weights.sum()))
-        self.offset_ = float(np.average(y[rows], weights=weights))
-        target = y[rows] - self.offset_
-        solution = self._solve(fitted, X[rows], target, weights, prior, noise, solver, progress)
-        self._store(fitted, rows, X, solution)
+        self.offset_ = float(np.average(y, weights=weights))
+        target = y - self.offset_
+        solution = self._solve(fitted, X, target, weights, prior, noise, solver, progress)
+        self._store(fitted, inputs, solution)
         progress.end()
         if not solution.stop.converged:
             warnings.warn(f"RVR {solution.stop.value}.", ConvergenceWarning, stacklevel=2)
@@ -193,9 +199,7 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         basis = clone(as_basis(self.basis))
         return Bias() + basis if self.bias else basis
 
-    def _solve(
-        self, basis, X, target, weights, prior, noise, solver, progress
-    ) -> Solution:
+    def _solve(self, basis, X, target, weights, prior, noise, solver, progress) -> Solution:
         functions = basis.distinct_
         budget = int(get_config()["working_memory"] * 2**20)
         design = make_design(
@@ -203,30 +207,29 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         )
         # Rounding leaves this much of a constant target after centring; it is not a signal.
         rounding = 4.0 * np.finfo(np.float64).eps * max(abs(self.offset_), np.abs(target).max())
-        constant = np.abs(target).max() <= rounding
-        if constant:
+        if np.abs(target).max() <= rounding:
             target = np.zeros_like(target)
             if noise is None:
-                noise = (rounding or np.finfo(np.float64).eps) ** 2
+                noise = float(rounding or np.finfo(np.float64).eps) ** 2
         problem = Problem(design, prior, Gaussian(target, weights, noise), budget)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         return run(
             solver, problem, max_iter=self.max_iter, tol=self.tol, rng=rng, report=progress.report
         )
 
-    def _store(self, basis: Basis, rows: Array, X: Array, solution: Solution) -> None:
+    def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
         state = solution.state
         functions = basis.distinct_[state.active]
         order = np.argsort(functions)
         self.relevance_ = functions[order]
         self.basis_ = basis.select(self.relevance_)
         centers = basis.center_index_[self.relevance_]
-        self.relevance_vectors_ = X[rows[centers[centers >= 0]]]
+        self.relevance_vectors_ = X[centers[centers >= 0]]
         self.coef_ = state.mean[order]
         self.sigma_ = state.cov[np.ix_(order, order)]
         self.alpha_ = state.alpha[order]
         self.determined_ = state.determined[order]
-        self.noise_variance_ = 1.0 / state.beta
+        self.noise_variance_ = float(1.0 / state.beta)
         self.log_evidence_ = state.evidence
         self.evidence_path_ = solution.path
         self.n_iter_ = solution.n_iter
@@ -255,7 +258,8 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both.")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        with remedies():
+            X = validate_data(self, X, dtype=np.float64, reset=False)
         if return_cov:
             columns = self.basis_.columns(X)
             cov = columns @ self.sigma_ @ columns.T
@@ -289,7 +293,8 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             Each column is one draw of the weights, with noise.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        with remedies():
+            X = validate_data(self, X, dtype=np.float64, reset=False)
         rng = check_random_state(random_state)
         values, vectors = np.linalg.eigh(self.sigma_)
         normal = rng.standard_normal((self.coef_.size, n_samples))

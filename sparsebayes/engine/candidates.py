@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Scores:
     q: Array
     half: Array  # L⁻¹ Φ_aᵀWΦ, (S, M)
 
-    @property
+    @cached_property
     def largest(self) -> float:
         return float(self.gain.max(initial=0.0))
 
@@ -48,7 +49,7 @@ def score(problem: Problem, state: State) -> Scores:
     able[state.active] = False
     index = np.flatnonzero(able)
     gain = np.zeros(s.size)
-    gain[index] = problem.prior.best(s[index], q[index] ** 2, scale[index])[1]
+    gain[index] = problem.prior.best_gain(s[index], q[index] ** 2, scale[index])
     return Scores(gain, s, q, half)
 
 
@@ -94,7 +95,6 @@ def _in_turn(
     half = scores.half[:, index]
     # φ_iᵀ C⁻¹ φ_j among the candidates
     inner = state.beta * problem.columns_gram(index) - state.beta**2 * (half.T @ half)
-    alpha = problem.prior.optimum(s, q * q, scale)
     chosen: list[int] = []
     precisions: list[float] = []
     while gain.size:
@@ -102,15 +102,17 @@ def _in_turn(
         i = int(np.argmax(gain >= gain.max() * (1.0 - _TIE)))
         if gain[i] <= threshold:
             break
+        one = slice(i, i + 1)
+        alpha = float(problem.prior.optimum(s[one], q[one] ** 2, scale[one])[0])
         chosen.append(i)
-        precisions.append(float(alpha[i]))
+        precisions.append(alpha)
         row = inner[i].copy()
-        part = row / (alpha[i] + s[i])
+        part = row / (alpha + s[i])
         q = q - q[i] * part
         inner -= row[:, None] * part
         s = inner.diagonal()
         scale[i] = np.inf  # never again
         able = np.flatnonzero((s > LOST * scale) & (q * q > s))
         gain = np.zeros(index.size)
-        alpha[able], gain[able] = problem.prior.best(s[able], q[able] ** 2, scale[able])
+        gain[able] = problem.prior.best_gain(s[able], q[able] ** 2, scale[able])
     return index[chosen], np.array(precisions)

@@ -135,8 +135,7 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     np.multiply(scaled, mean[:, None], out=block)
     block *= pull
     block += 0.5 * overlap
-    diagonal = np.arange(size)
-    hess[diagonal, diagonal] += second - 0.5 * moment
+    np.einsum("ii->i", block)[...] += second - 0.5 * moment
     if free:
         determined = state.determined
         drift = cov @ pull  # dμ/dlog β = ΣAμ

@@ -41,13 +41,13 @@ class Prior(ABC):
         """The sum of f over the functions in the model."""
         return float(self.derivatives(alpha, g)[0].sum())
 
-    def best(self, s: Array, q2: Array, g: Array) -> tuple[Array, Array]:
-        """The optimal α and its gain, which is 0 where the function is better left out."""
+    def best_gain(self, s: Array, q2: Array, g: Array) -> Array:
+        """The gain at the optimum; 0 where the function is better left out."""
         alpha = self.optimum(s, q2, g)
         gain = np.zeros(s.size)
         some = np.flatnonzero(np.isfinite(alpha))
         gain[some] = self.gain(alpha[some], s[some], q2[some], g[some])
-        return alpha, np.maximum(gain, 0.0)
+        return np.maximum(gain, 0.0)
 
 
 def likelihood_gain(alpha: Array, s: Array, q2: Array) -> Array:
@@ -84,10 +84,10 @@ class Flat(Prior):
     def log_density(self, alpha: Array, g: Array) -> float:
         return 0.0
 
-    def best(self, s: Array, q2: Array, g: Array) -> tuple[Array, Array]:
+    def best_gain(self, s: Array, q2: Array, g: Array) -> Array:
         # At the optimum ℓ = ½(q²/s − 1 − log q²/s), and 0 where q² ≤ s.
         ratio = np.maximum(q2 / s, 1.0)
-        return flat_optimum(s, q2), 0.5 * (ratio - 1.0 - np.log(ratio))
+        return 0.5 * (ratio - 1.0 - np.log(ratio))
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,10 @@ class Problem:
     def columns_gram(self, index: Array) -> Array:
         """``Φ_aᵀWΦ_a`` of functions whose rows need not be kept, (k, k)."""
         columns = self.design.columns(index)
-        return columns.T @ (columns * self.sites.weights[:, None])
+        return columns.T @ self._weighted(columns)
+
+    def _weighted(self, columns: Array) -> Array:
+        return columns if self.sites.unweighted else columns * self.sites.weights[:, None]
 
     def probe(self, index: Array) -> Array:
         """Products of the functions with a fixed arbitrary vector: equal for equal functions."""
@@ -111,7 +114,7 @@ class Problem:
             grown = np.empty((max(end, 64, 2 * len(self._rows)), self.norms.size))
             grown[: self._n_rows] = self._rows[: self._n_rows]
             self._rows = grown
-        weighted = self.design.columns(new) * self.sites.weights[:, None]
+        weighted = self._weighted(self.design.columns(new))
         self._rows[self._n_rows : end] = self.design.project(weighted).T
         self._slot[new] = np.arange(self._n_rows, end)
         self._n_rows = end

@@ -15,6 +15,7 @@ from sparsebayes.engine.problem import Problem
 Array = np.ndarray
 
 _LONGEST_STEP = 4.0  # in log α and log β
+_TINY = float(np.finfo(float).tiny)
 
 
 def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
@@ -26,7 +27,7 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
         return state
     s, q2 = state.s_and_q2()
     scale = state.scale(problem)
-    gain = problem.prior.best(np.maximum(s, np.finfo(float).tiny), q2, scale)[1]
+    gain = problem.prior.best_gain(np.maximum(s, _TINY), q2, scale)
     doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= 0.0))
     if doomed.size > 1:
         loss = problem.prior.gain(state.alpha[doomed], s[doomed], q2[doomed], scale[doomed])
@@ -62,15 +63,16 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
     if state.active.size == 0:
         return state
     s, q2 = state.s_and_q2()
-    s = np.maximum(s, np.finfo(float).tiny)
+    s = np.maximum(s, _TINY)
     scale = state.scale(problem)
-    best, gain = problem.prior.best(s, q2, scale)
+    gain = problem.prior.best_gain(s, q2, scale)
     rise = gain - problem.prior.gain(state.alpha, s, q2, scale)
     i = int(np.argmax(rise))
     if rise[i] <= tol or gain[i] <= 0.0:
         return state
     alpha = state.alpha.copy()
-    alpha[i] = best[i]
+    one = slice(i, i + 1)
+    alpha[one] = problem.prior.optimum(s[one], q2[one], scale[one])
     new = evaluate(problem, state.active, alpha, state.beta, state.gram)
     return new if new is not None and new.objective >= state.objective else state
 

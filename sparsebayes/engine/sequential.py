@@ -159,13 +159,12 @@ class Sequential:
         free = problem.sites.free
         refiner = Refiner(problem)
         while True:
-            state = yield from self._grow(problem, state, Effort(tol), free=free)
             state = refiner.climb(state, free=free, steps=50, tol=1e-6 * tol)
             yield Step(state)
             moved = reestimate(problem, state, tol)
             if moved is state and score(problem, state).largest <= tol:
                 return state
-            state = moved
+            state = yield from self._grow(problem, moved, Effort(tol), free=free)
 
     def _grow(
         self,
@@ -188,10 +187,10 @@ class Sequential:
             least = max(effort.threshold, effort.share * scores.largest)
             grown = add(problem, state, scores, ranked, least)
             gain = grown.objective - before
-            if grown is state:  # re-estimate with more care: that may make room for others
+            if grown is not state:
+                state = refiner.climb(grown, free=free, steps=effort.steps, tol=0.1 * gain)
+            else:  # re-estimate with more care: that may make room for others
                 state = refiner.climb(state, free=free, steps=3, tol=0.3 * effort.threshold)
                 gain = state.objective - before
-            else:
-                state = refiner.climb(grown, free=free, steps=effort.steps, tol=0.1 * gain)
             yield Step(state, accepted)
         return state

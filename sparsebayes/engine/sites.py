@@ -40,6 +40,11 @@ class Gaussian:
         """The number of samples, repeated ones counted as often as they occur."""
         return float(self.weights.sum())
 
+    @cached_property
+    def unweighted(self) -> bool:
+        """Whether all weights are one."""
+        return bool(np.all(self.weights == 1.0))
+
     def log_normaliser(self, beta: float) -> float:
         """The logarithm of the constant before the exponential of all sites."""
         return 0.5 * self.size * math.log(beta / (2.0 * math.pi))

@@ -67,7 +67,7 @@ def single_steps(problem, state):
     s, q2 = state.s_and_q2()
     scale = state.scale(problem)
     now = problem.prior.gain(state.alpha, s, q2, scale)
-    best = problem.prior.best(s, q2, scale)[1]
+    best = problem.prior.best_gain(s, q2, scale)
     return max(score(problem, state).largest, float((best - now).max(initial=0.0)))
 
 
@@ -151,7 +151,7 @@ def test_an_orthonormal_matrix_has_the_closed_form(solver, c):
     z = coefficients**2 / noise
     kept = np.flatnonzero(z > 1 + 2 * c)
     # Two maxima may exist for z just above the threshold of the gain: compare what gains.
-    gain = Smoothness(c).best(np.ones(kept.size), z[kept], np.ones(kept.size))[1]
+    gain = Smoothness(c).best_gain(np.ones(kept.size), z[kept], np.ones(kept.size))
     assert set(state.active) == set(kept[gain > 0])
     order = np.argsort(state.active)
     index = state.active[order]
