@@ -23,7 +23,8 @@ class Progress:
     def __init__(self, estimator: Any, X: Any, y: Any, max_iter: int) -> None:
         self.estimator = estimator
         self.context = None
-        if hasattr(estimator, "_init_callback_context"):
+        # Without callbacks, its own or those of an estimator around it, there is none to tell.
+        if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
             self.context = estimator._init_callback_context(max_subtasks=max_iter)
             self.context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
         self.data = {"X": X, "y": y}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -176,6 +176,8 @@ class Centred(Basis):
 
     def columns(self, X: Array, index: Array | None = None) -> Array:
         centers = self.centers_ if index is None else self.centers_[index]
+        if len(centers) == 0:  # kernels need not know about that
+            return np.empty((len(X), 0))
         return self._kernel(X, centers)
 
     def select(self, index: Array) -> Basis:
@@ -348,8 +350,8 @@ class Union(Basis):
         return f"{self.left!r} + {self.right!r}"
 
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        self.left_ = clone(self.left).fit(X, weights)
-        self.right_ = clone(self.right).fit(X, weights)
+        self.left_ = copy.copy(self.left).fit(X, weights)  # the parameters stay as they are
+        self.right_ = copy.copy(self.right).fit(X, weights)
         first = self.left_.n_functions_
         self.n_functions_ = first + self.right_.n_functions_
         self.distinct_ = np.concatenate([self.left_.distinct_, first + self.right_.distinct_])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -196,8 +197,8 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _full_basis(self) -> Basis:
-        basis = clone(as_basis(self.basis))
-        return Bias() + basis if self.bias else basis
+        basis = as_basis(self.basis)
+        return Bias() + basis if self.bias else copy.copy(basis)
 
     def _solve(self, basis, X, target, weights, prior, noise, solver, progress) -> Solution:
         functions = basis.distinct_
@@ -226,7 +227,7 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         centers = basis.center_index_[self.relevance_]
         self.relevance_vectors_ = X[centers[centers >= 0]]
         self.coef_ = state.mean[order]
-        self.sigma_ = state.cov[np.ix_(order, order)]
+        self.sigma_ = state.cov[order][:, order]
         self.alpha_ = state.alpha[order]
         self.determined_ = state.determined[order]
         self.noise_variance_ = float(1.0 / state.beta)

@@ -93,7 +93,7 @@ def test_evidence_path_and_its_best_point(sinc):
     best = np.asarray(display.best_.get_offsets())[0]
     assert best[1] == max(model.evidence_path_)
     assert model.evidence_path_[int(best[0]) - 1] == best[1]
-    assert display.ax_.get_xlabel() == "iteration"
+    assert display.ax_.get_xlabel() == "accepted step"
     assert display.ax_.get_ylabel() == "log evidence (nats)"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from sparsebayes.engine.problem import Problem
 Array = np.ndarray
 
 LOST = 1e-10  # a function is refused when S_m is this small a part of φᵀBφ
+_TINY = float(np.finfo(float).tiny)
 _TIE = 1e-9  # gains closer than this, relatively, are equal: the lowest index wins
 
 
@@ -45,11 +47,11 @@ def score(problem: Problem, state: State) -> Scores:
     q = beta * (problem.moments - state.mean @ rows)
     half = linalg.half_solve(state.factor, rows) if state.active.size else rows
     s = scale - beta**2 * np.einsum("sm,sm->m", half, half)
-    able = (s > LOST * scale) & (q * q > s)  # no prior gains where q² ≤ s
+    lost = np.maximum(LOST * scale, _TINY)
+    able = s > lost
     able[state.active] = False
-    index = np.flatnonzero(able)
-    gain = np.zeros(s.size)
-    gain[index] = problem.prior.best_gain(s[index], q[index] ** 2, scale[index])
+    gain = problem.prior.best_gain(np.maximum(s, lost), q * q, scale)
+    gain[~able] = 0.0
     return Scores(gain, s, q, half)
 
 
@@ -89,30 +91,41 @@ def add(problem: Problem, state: State, scores: Scores, index: Array, threshold:
 def _in_turn(
     problem: Problem, state: State, scores: Scores, index: Array, threshold: float
 ) -> tuple[Array, Array]:
-    """The functions to add and their precisions, by rank-one updates of C⁻¹."""
-    scale = state.beta * problem.norms[index]
+    """The functions to add and their precisions, by rank-one updates of C⁻¹.
+
+    An addition takes ``C⁻¹φφᵀC⁻¹/(α + s)`` from C⁻¹. Only its product with the candidates is
+    needed, a row at a time, as in a Cholesky factorisation with pivots.
+    """
+    beta = state.beta
+    scale = beta * problem.norms[index]
+    least = np.maximum(LOST * scale, _TINY)
+    lost = least.copy()
     q, s, gain = scores.q[index], scores.s[index], scores.gain[index]
-    half = scores.half[:, index]
-    # φ_iᵀ C⁻¹ φ_j among the candidates
-    inner = state.beta * problem.columns_gram(index) - state.beta**2 * (half.T @ half)
+    columns = problem.design.columns(index)
+    half = beta * scores.half[:, index]
+    taken = np.empty((16, index.size))  # rows φᵀC⁻¹Φ/√(α + s) of the functions chosen
     chosen: list[int] = []
     precisions: list[float] = []
     while gain.size:
         # `index` is ordered by gain and number, so the first of equals is the right one.
-        i = int(np.argmax(gain >= gain.max() * (1.0 - _TIE)))
+        i = int((gain >= gain.max() * (1.0 - _TIE)).argmax())
         if gain[i] <= threshold:
             break
         one = slice(i, i + 1)
         alpha = float(problem.prior.optimum(s[one], q[one] ** 2, scale[one])[0])
+        k = len(chosen)
+        if k == len(taken):
+            taken = np.concatenate([taken, np.empty_like(taken)])
+        row = beta * (problem.weighted(columns[:, i]) @ columns) - half[:, i] @ half
+        if k:
+            row -= taken[:k, i] @ taken[:k]
+        row /= math.sqrt(alpha + s[i])
+        taken[k] = row
+        q = q - (q[i] / math.sqrt(alpha + s[i])) * row
+        s = s - row * row
         chosen.append(i)
         precisions.append(alpha)
-        row = inner[i].copy()
-        part = row / (alpha + s[i])
-        q = q - q[i] * part
-        inner -= row[:, None] * part
-        s = inner.diagonal()
-        scale[i] = np.inf  # never again
-        able = np.flatnonzero((s > LOST * scale) & (q * q > s))
-        gain = np.zeros(index.size)
-        gain[able] = problem.prior.best_gain(s[able], q[able] ** 2, scale[able])
+        lost[i] = np.inf  # never again
+        gain = problem.prior.best_gain(np.maximum(s, least), q * q, scale)
+        gain[s <= lost] = 0.0
     return index[chosen], np.array(precisions)

@@ -95,11 +95,10 @@ def evaluate(
 
 
 def residual_energy(problem: Problem, state: State) -> float:
-    """``(z − Φμ)ᵀ W (z − Φμ)``."""
+    """``(z − Φμ)ᵀ W (z − Φμ)``, by ``Hμ = βΦᵀWz`` without a product with the samples."""
     mean = state.mean
-    fitted = float(mean @ (state.gram @ mean))
-    cross = float(mean @ problem.moments[state.active])
-    return max(problem.energy - 2.0 * cross + fitted, 0.0)
+    prior = float(mean @ (state.alpha * mean)) / state.beta
+    return max(problem.energy - float(mean @ problem.moments[state.active]) - prior, 0.0)
 
 
 def gradient(problem: Problem, state: State) -> tuple[Array, float]:
@@ -122,11 +121,11 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     alpha, beta, mean, cov = state.alpha, state.beta, state.mean, state.cov
     size = alpha.size
     _, first, second = problem.prior.derivatives(alpha, state.scale(problem))
-    variances = state.variances
-    moment = alpha * (mean**2 + variances)
     pull = alpha * mean
     scaled = alpha[:, None] * cov  # AΣ
     overlap = scaled * scaled.T  # α_i α_j Σ_ij²
+    shrink = scaled.diagonal()  # 1 − γ
+    moment = pull * mean + shrink  # α(μ² + Σ_ii)
 
     grad = np.empty(size + free)
     hess = np.empty((size + free, size + free))
@@ -135,16 +134,16 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     np.multiply(scaled, mean[:, None], out=block)
     block *= pull
     block += 0.5 * overlap
-    np.einsum("ii->i", block)[...] += second - 0.5 * moment
+    block[np.arange(size), np.arange(size)] += second - 0.5 * moment
     if free:
-        determined = state.determined
         drift = cov @ pull  # dμ/dlog β = ΣAμ
-        spread = beta * residual_energy(problem, state) + float(determined.sum())
+        unshrunk = size - float(shrink.sum())  # Σγ
+        spread = beta * residual_energy(problem, state) + unshrunk
+        by_row = overlap.sum(axis=1)
+        # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij², and its trace with βG is that of (I − ΣA)²
+        cross = 0.5 * (shrink - by_row) - pull * drift
+        trace = 2.0 * unshrunk - size + float(by_row.sum())
         grad[size] = 0.5 * (problem.sites.size - spread)
-        # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij²
-        shrink = alpha * variances - overlap.sum(axis=1)
-        cross = 0.5 * shrink - pull * drift
-        trace = size - 2.0 * float((alpha * variances).sum()) + float(overlap.sum())
         corner = -0.5 * spread + float(pull @ drift) + 0.5 * trace
         if problem.prior.relative:
             grad[size] -= float(first.sum())

@@ -54,13 +54,11 @@ class Problem:
         self._n_rows = 0
         self._max_rows = max(64, memory_budget // (4 * 8 * max(1, norms.size)))
 
-    def columns_gram(self, index: Array) -> Array:
-        """``Φ_aᵀWΦ_a`` of functions whose rows need not be kept, (k, k)."""
-        columns = self.design.columns(index)
-        return columns.T @ self._weighted(columns)
-
-    def _weighted(self, columns: Array) -> Array:
-        return columns if self.sites.unweighted else columns * self.sites.weights[:, None]
+    def weighted(self, columns: Array) -> Array:
+        """Columns, or one column, multiplied by the weights of the samples."""
+        if self.sites.unweighted:
+            return columns
+        return (columns.T * self.sites.weights).T
 
     def probe(self, index: Array) -> Array:
         """Products of the functions with a fixed arbitrary vector: equal for equal functions."""
@@ -114,7 +112,7 @@ class Problem:
             grown = np.empty((max(end, 64, 2 * len(self._rows)), self.norms.size))
             grown[: self._n_rows] = self._rows[: self._n_rows]
             self._rows = grown
-        weighted = self._weighted(self.design.columns(new))
+        weighted = self.weighted(self.design.columns(new))
         self._rows[self._n_rows : end] = self.design.project(weighted).T
         self._slot[new] = np.arange(self._n_rows, end)
         self._n_rows = end

@@ -159,7 +159,7 @@ class Sequential:
         free = problem.sites.free
         refiner = Refiner(problem)
         while True:
-            state = refiner.climb(state, free=free, steps=50, tol=1e-6 * tol)
+            state = refiner.climb(state, free=free, steps=50, tol=1e-4 * tol)
             yield Step(state)
             moved = reestimate(problem, state, tol)
             if moved is state and score(problem, state).largest <= tol:
