@@ -79,10 +79,11 @@ def check_limits(max_iter: Any, tol: Any) -> None:
         raise ValueError(f"tol must be a positive number (in units of log evidence), got {tol!r}.")
 
 
-def check_switches(bias: Any, verbose: Any) -> None:
-    """`bias` and `verbose` are what they should be, or a clear error."""
-    if not isinstance(bias, (bool, np.bool_)):
-        raise ValueError(f"bias must be True or False, got {bias!r}.")
+def check_switches(*, verbose: Any, **switches: Any) -> None:
+    """`verbose` and what can be True or False are what they should be, or a clear error."""
+    for name, value in switches.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {value!r}.")
     if not isinstance(verbose, (Integral, np.bool_)) or int(verbose) < 0:
         raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}.")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from hashlib import blake2b
 from numbers import Integral
 from typing import Any
 
@@ -44,6 +43,12 @@ def squared_distances(X: Array, Z: Array) -> Array:
     return euclidean_distances(X - shift, Z - shift, squared=True)
 
 
+def _hashes(columns: Array) -> Array:
+    """A number for each column, the same for the same column."""
+    rows = np.ascontiguousarray((columns + 0.0).T)  # + 0.0: −0 is 0
+    return np.array([hash(row.tobytes()) for row in rows], dtype=np.int64)
+
+
 class Basis(BaseEstimator):
     """M functions of x, numbered from 0.
 
@@ -77,6 +82,12 @@ class Basis(BaseEstimator):
     def __add__(self, other: Basis) -> Union:
         return Union(self, as_basis(other))
 
+    def _hashes(self, X: Array, index: Array) -> Array:
+        """Those of the columns, computed a few at a time."""
+        parts = [index[i : i + 256] for i in range(0, len(index), 256)]
+        some = [_hashes(self.columns(X, part)) for part in parts]
+        return np.concatenate([*some, np.empty(0, dtype=np.int64)])
+
     def _selected(self, index: Array) -> Basis:
         part = copy.copy(self)
         part.n_functions_ = len(index)
@@ -90,11 +101,8 @@ class Fixed(Basis):
 
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
         columns = self._compute(X if weights is None else X[weights > 0])
-        first: dict[bytes, int] = {}
-        for number, column in enumerate(columns.T):
-            key = blake2b(column + 0.0, digest_size=16).digest()  # + 0.0: −0 is 0
-            first.setdefault(key, number)
-        self.distinct_ = np.array(list(first.values()), dtype=np.intp)
+        _, first = np.unique(_hashes(columns), return_index=True)
+        self.distinct_ = np.sort(first)
         self.n_functions_ = columns.shape[1]
         self._kept = np.arange(self.n_functions_)
         self.center_index_ = np.full(self.n_functions_, -1)
@@ -354,9 +362,18 @@ class Union(Basis):
         self.right_ = copy.copy(self.right).fit(X, weights)
         first = self.left_.n_functions_
         self.n_functions_ = first + self.right_.n_functions_
-        self.distinct_ = np.concatenate([self.left_.distinct_, first + self.right_.distinct_])
+        seen = X if weights is None else X[weights > 0]
+        self.distinct_ = np.concatenate([self.left_.distinct_, first + self._new(seen)])
         self.center_index_ = np.concatenate([self.left_.center_index_, self.right_.center_index_])
         return self
+
+    def _new(self, X: Array) -> Array:
+        """The distinct functions of `right_` that `left_` does not have."""
+        left, right = self.left_.distinct_, self.right_.distinct_
+        for rows in (X[:: max(1, len(X) // 4)], X):  # a few rows tell most of them apart
+            ours, theirs = self.left_._hashes(rows, left), self.right_._hashes(rows, right)
+            left, right = left[np.isin(ours, theirs)], right[np.isin(theirs, ours)]
+        return np.setdiff1d(self.right_.distinct_, right)
 
     def _split(self, index: Array) -> tuple[Array, Array, Array]:
         inside = index < self.left_.n_functions_
@@ -366,9 +383,11 @@ class Union(Basis):
         if index is None:
             return np.hstack([self.left_.columns(X), self.right_.columns(X)])
         inside, left, right = self._split(np.asarray(index))
+        parts = self.left_.columns(X, left), self.right_.columns(X, right)
+        if inside[: left.size].all():
+            return np.hstack(parts)
         out = np.empty((len(X), len(inside)))
-        out[:, inside] = self.left_.columns(X, left)
-        out[:, ~inside] = self.right_.columns(X, right)
+        out[:, inside], out[:, ~inside] = parts
         return out
 
     def select(self, index: Array) -> Basis:

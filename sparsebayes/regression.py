@@ -58,7 +58,7 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         The largest number of steps of the solver.
     tol : float, default=0.01
         The fit ends when no addition, deletion or re-estimation of a function gains more than
-        this in log evidence.
+        this in log evidence; with more than 1000 samples, than `tol` for each 1000.
     random_state : int, RandomState instance or None, default=None
         Used by "subspace" only.
     verbose : int, default=0
@@ -162,6 +162,7 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         -------
         self : RVR
         """
+        check_switches(bias=self.bias, augment=self.augment, verbose=self.verbose)
         if self.adapt is not None:
             raise NotImplementedError(
                 f"adapt={self.adapt!r} is not implemented yet: length scales are not learned; "
@@ -170,7 +171,6 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         if self.augment:
             raise NotImplementedError("augment=True is not implemented yet: use augment=False.")
         check_limits(self.max_iter, self.tol)
-        check_switches(self.bias, self.verbose)
         solver, noise = as_solver(self.solver), as_noise(self.noise)
         with remedies():
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
@@ -215,7 +215,12 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         problem = Problem(design, prior, Gaussian(target, weights, noise), budget)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         return run(
-            solver, problem, max_iter=self.max_iter, tol=self.tol, rng=rng, report=progress.report
+            solver,
+            problem,
+            max_iter=self.max_iter,
+            tol=self.tol * max(1.0, problem.sites.size / 1000.0),
+            rng=rng,
+            report=progress.report,
         )
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:

@@ -71,22 +71,24 @@ class Lazy:
         self.columns = compute
         self.shape = shape
         self.capacity = max(64, memory_budget // (32 * max(1, shape[0])))
-        self._width = max(1, min(memory_budget // 16, 1 << 26) // (8 * max(1, shape[0])))
+        self._block_bytes = min(memory_budget // 16, 1 << 26)
 
-    def _blocks(self) -> Iterator[tuple[slice, Array]]:
-        for start in range(0, self.shape[1], self._width):
-            part = slice(start, min(start + self._width, self.shape[1]))
+    def blocks(self, n_bytes: int) -> Iterator[tuple[slice, Array]]:
+        """All columns, in blocks of about `n_bytes`."""
+        width = max(1, n_bytes // (8 * max(1, self.shape[0])))
+        for start in range(0, self.shape[1], width):
+            part = slice(start, min(start + width, self.shape[1]))
             yield part, self.columns(np.arange(part.start, part.stop))
 
     def project(self, rhs: Array) -> Array:
         out = np.empty((self.shape[1], *rhs.shape[1:]))
-        for part, block in self._blocks():
+        for part, block in self.blocks(self._block_bytes):
             out[part] = (rhs.T @ block).T
         return out
 
     def squared_norms(self, weights: Array) -> Array:
         out = np.empty(self.shape[1])
-        for part, block in self._blocks():
+        for part, block in self.blocks(self._block_bytes):
             out[part] = np.einsum("nm,nm,n->m", block, block, weights, optimize=False)
         return out
 
@@ -95,6 +97,10 @@ def make_design(
     compute: Callable[[Array], Array], shape: tuple[int, int], memory_budget: int
 ) -> Dense | Lazy:
     """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`."""
-    if 16 * shape[0] * shape[1] <= memory_budget:
-        return Dense(compute(np.arange(shape[1])))
-    return Lazy(compute, shape, memory_budget)
+    lazy = Lazy(compute, shape, memory_budget)
+    if 16 * shape[0] * shape[1] > memory_budget:
+        return lazy
+    matrix = np.empty(shape)
+    for part, block in lazy.blocks(1 << 23):  # small blocks stay in the cache
+        matrix[:, part] = block
+    return Dense(matrix)

@@ -111,25 +111,27 @@ def close(
         yield Step(state)
 
 
-def all_functions(problem: Problem) -> State | None:
-    """All distinct functions, with precisions that give the targets' variance in all."""
+def spread_variance(problem: Problem, active: Array) -> State | None:
+    """These functions, with precisions that give them the targets' variance together."""
     empty = start(problem)
     if problem.energy == 0:
         return empty
-    scale = problem.norms
-    active = np.flatnonzero(scale > 0)
-    # Of functions with equal products with everything only the first can tell the others apart.
-    rows = np.column_stack([scale[active], problem.moments[active]])
-    rows = np.column_stack([rows, problem.probe(active)])
-    _, first = np.unique(rows, axis=0, return_index=True)
-    active = active[np.sort(first)]
-    alpha = scale[active] * (active.size / problem.energy)
+    active = active[problem.norms[active] > 0]
+    alpha = problem.norms[active] * (active.size / problem.energy)
     for _ in range(20):
         state = evaluate(problem, active, alpha, empty.beta)
         if state is not None:
             return state
-        alpha = 10.0 * alpha
+        alpha = 10.0 * alpha  # nearly equal functions: H is singular in rounding
     return None
+
+
+def distinct(problem: Problem) -> Array:
+    """All functions but those that repeat an earlier one, as far as three products tell."""
+    every = np.arange(problem.norms.size)
+    rows = np.column_stack([problem.norms, problem.moments, problem.probe(every)])
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return np.sort(first)
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class EM:
     mackay: bool = False
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
-        state = all_functions(problem)
+        state = spread_variance(problem, distinct(problem))
         if state is None:
             return Stop.SINGULAR
         yield Step(state)

@@ -21,19 +21,22 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes.engine.candidates import add, score, spread
+from sparsebayes.engine.candidates import Scores, add, score, spread
 from sparsebayes.engine.driver import Climb, Step, Stop, collapsed, finish, start
+from sparsebayes.engine.em import converge, spread_variance
 from sparsebayes.engine.posterior import State, evaluate
 from sparsebayes.engine.problem import Problem
 from sparsebayes.engine.refine import Refiner, reestimate
 
 Array = np.ndarray
 Path = Generator[Step, None, State]
+Width = Generator[Step, None, tuple[State, int]]
+Search = Callable[[Problem, State, float], Path]
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ class Effort:
     steps: int = 2
 
 
-ROUGH = Effort(threshold=1.0, share=0.01, steps=1)
+ROUGH = Effort(threshold=0.5, share=0.01, steps=1)
+CREDIBLE = Effort(threshold=1.0, share=0.01, steps=1)
 
 
 @dataclass(frozen=True)
@@ -68,19 +72,26 @@ class Sequential:
         A model of at most this many functions is cheap, and dives for as long as it helps.
     tiny : int
         A dive that grows to no more than this many functions has seen all there is.
+    few, many : int
+        With at most `few` functions to choose from, a small model also tries the end of MacKay's
+        updates from all of them; with more than `many` there is one dive only.
+    depths : tuple of float
+        Factors by which the dives of a small model lower the noise variance.
     block : int
         The number of candidates that are looked at for one block of additions.
     """
 
     small: int = 64
     tiny: int = 24
-    block: int = 256
+    few: int = 512
+    many: int = 4096
+    depths: tuple[float, ...] = (0.3, 0.1, 0.03)
+    block: int = 384
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
         state = start(problem)
         yield Step(state)
-        if problem.sites.free:
-            state = yield from self._everywhere(problem, state, self._explore, tol)
+        state = yield from self._everywhere(problem, state, self._explore, tol)
         state = yield from self._everywhere(problem, state, self._settle, tol)
         if not (problem.sites.free and collapsed(problem, state)):
             return finish(problem, state)
@@ -91,68 +102,86 @@ class Sequential:
         yield from self._everywhere(problem.hold(rough.beta), rough, self._settle, tol)
         return Stop.HELD
 
-    def _everywhere(self, problem: Problem, state: State, search, tol: float) -> Path:
+    def _everywhere(self, problem: Problem, state: State, search: Search, tol: float) -> Path:
         """Search among as many functions as can be held, and again while others gain."""
         while problem.capacity < problem.norms.size:
             scores = score(problem, state)
             if scores.largest <= tol:
                 return state
             room = max(problem.capacity - state.active.size, 64)
-            index = np.concatenate([state.active, spread(scores.ranked(), room)])
-            del scores
-            inner = replace(state, active=np.arange(state.active.size))
-            path = search(problem.restrict(index), inner, tol)
-            while True:
-                try:
-                    step = next(path)
-                except StopIteration as end:
-                    state = replace(end.value, active=index[end.value.active])
-                    break
-                yield replace(step, state=replace(step.state, active=index[step.state.active]))
+            state = yield from within(problem, state, scores, room, search, tol)
             if search != self._settle:
                 return state
         return (yield from search(problem, state, tol))
 
     def _rough(self, problem: Problem, state: State, tol: float) -> Path:
         """Growth by functions that gain a lot: its noise is credible where the end's is not."""
-        return (yield from self._grow(problem, state, ROUGH, free=True, accepted=False))
+        return (yield from self._grow(problem, state, CREDIBLE, free=True, accepted=False))
 
     def _explore(self, problem: Problem, state: State, tol: float) -> Path:
         """Grow with the noise free, then dive."""
         coarse, fine = Effort(max(0.03, tol)), Effort(tol)
-        state = yield from self._grow(problem, state, ROUGH, free=True)
+        n_functions = problem.norms.size
+        state = yield from self._grow(problem, state, ROUGH, free=problem.sites.free)
         state, width = yield from self._dive(problem, state, 0.1, coarse)
         if state.active.size < problem.sites.size / 20:  # what a stall looks like
             state, deeper = yield from self._dive(problem, state, 0.01, coarse)
-            width = max(width, deeper)
-        if width <= self.tiny:  # there is hardly anything to choose from
+            state, seeded = yield from self._seed(problem, state, min(n_functions, 96), coarse)
+            width = max(width, deeper, seeded)
+        if width <= self.tiny or n_functions > self.many:
             return state
         state, _ = yield from self._dive(problem, state, 0.3, coarse)
+        if n_functions <= self.few and state.active.size <= self.small:
+            state, _ = yield from self._seed(problem, state, n_functions, fine)
         gain = np.inf
         while gain > 1.0 and state.active.size <= self.small:
             state = yield from self._settle(problem, state, tol)
             before = state.objective
-            state, _ = yield from self._dive(problem, state, 0.1, fine)
-            gain = state.objective - before
+            for depth in self.depths:
+                state, _ = yield from self._dive(problem, state, depth, fine)
+                gain = state.objective - before
+                if gain > 1.0:
+                    break
         return state
+
+    def _seed(self, problem: Problem, state: State, size: int, effort: Effort) -> Width:
+        """Start from many functions at once, as EM does: with a wide kernel none gains alone."""
+        index = np.unique(np.linspace(0, problem.norms.size - 1, size).astype(np.intp))
+        seed = spread_variance(problem, index)
+        if seed is None:
+            return state, state.active.size
+        for step in converge(problem, seed, effort.threshold, mackay=True):
+            seed = step.state
+            yield Step(seed, accepted=False)
+        width = seed.active.size
+        free = problem.sites.free
+        seed = yield from self._grow(problem, seed, effort, free=free, accepted=False)
+        return (yield from self._better(problem, state, seed)), width
+
+    def _better(self, problem: Problem, state: State, end: State) -> Path:
+        """The end of an exploration if it is higher and sane, else the state before it."""
+        if end.objective <= state.objective or (problem.sites.free and collapsed(problem, end)):
+            return state
+        yield Step(end)
+        return end
 
     def _dive(
         self, problem: Problem, state: State, depth: float, effort: Effort
-    ) -> Generator[Step, None, tuple[State, int]]:
-        """Lower the noise by `depth`, grow, free it; the better end, and how wide it grew."""
-        beta = min(state.beta / depth, problem.max_beta)
-        low = evaluate(problem, state.active, state.alpha, beta, state.gram)
+    ) -> Width:
+        """Lower the noise by `depth`, grow, give it back; the better end, and how wide it grew."""
+        free = problem.sites.free
         size = state.active.size
+        beta = min(state.beta / depth, problem.max_beta) if free else state.beta / depth
+        low = evaluate(problem, state.active, state.alpha, beta, state.gram)
         if low is None or beta <= state.beta:
             return state, size
         limit = 64 + size + size // 2
         low = yield from self._grow(problem, low, ROUGH, free=False, limit=limit, accepted=False)
         width = low.active.size
-        low = yield from self._grow(problem, low, effort, free=True, accepted=False)
-        if low.objective <= state.objective or collapsed(problem, low):
-            return state, width
-        yield Step(low)
-        return low, width
+        if not free:
+            low = evaluate(problem, low.active, low.alpha, state.beta, low.gram) or state
+        low = yield from self._grow(problem, low, effort, free=free, accepted=False)
+        return (yield from self._better(problem, state, low)), width
 
     def _settle(self, problem: Problem, state: State, tol: float) -> Path:
         """Climb until no single step gains more than `tol`."""
@@ -194,3 +223,18 @@ class Sequential:
                 gain = state.objective - before
             yield Step(state, accepted)
         return state
+
+
+def within(
+    problem: Problem, state: State, scores: Scores, room: int, search: Search, tol: float
+) -> Path:
+    """Search among the active functions and `room` others: the best, and some spread."""
+    index = np.concatenate([state.active, spread(scores.ranked(), room)])
+    inner = replace(state, active=np.arange(state.active.size))
+    path = search(problem.restrict(index), inner, tol)
+    while True:
+        try:
+            step = next(path)
+        except StopIteration as end:
+            return replace(end.value, active=index[end.value.active])
+        yield replace(step, state=replace(step.state, active=index[step.state.active]))
