@@ -49,6 +49,12 @@ def _hashes(columns: Array) -> Array:
     return np.array([hash(row.tobytes()) for row in rows], dtype=np.int64)
 
 
+def _sums(columns: Array) -> Array:
+    """A weighted sum of each column, the same to the last bit for the same column."""
+    weights = np.cos(np.arange(1.0, len(columns) + 1.0))
+    return (columns * weights[:, None]).sum(axis=0)
+
+
 class Basis(BaseEstimator):
     """M functions of x, numbered from 0.
 
@@ -370,10 +376,14 @@ class Union(Basis):
     def _new(self, X: Array) -> Array:
         """The distinct functions of `right_` that `left_` does not have."""
         left, right = self.left_.distinct_, self.right_.distinct_
-        for rows in (X[:: max(1, len(X) // 4)], X):  # a few rows tell most of them apart
-            ours, theirs = self.left_._hashes(rows, left), self.right_._hashes(rows, right)
-            left, right = left[np.isin(ours, theirs)], right[np.isin(theirs, ours)]
-        return np.setdiff1d(self.right_.distinct_, right)
+        few = X[:: max(1, len(X) // 4)]  # a few rows tell most of them apart
+        ours, theirs = _sums(self.left_.columns(few, left)), _sums(self.right_.columns(few, right))
+        shared = np.isin(theirs, ours)
+        if not shared.any():
+            return right
+        left, twins = left[np.isin(ours, theirs)], right[shared]
+        same = np.isin(self.right_._hashes(X, twins), self.left_._hashes(X, left))
+        return np.setdiff1d(right, twins[same])
 
     def _split(self, index: Array) -> tuple[Array, Array, Array]:
         inside = index < self.left_.n_functions_

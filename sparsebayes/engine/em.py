@@ -75,7 +75,7 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
 
 def converge(
     problem: Problem, state: State, tol: float, *, mackay: bool
-) -> Generator[Step, None, State | None]:
+) -> Generator[Step, None, State]:
     """Cycle until one gains less than `tol`, then finish by Newton's method."""
     gain = np.inf
     while gain > tol:

@@ -135,7 +135,7 @@ class Smoothness(Prior):
         a = 1.0 + 2.0 * s * (1.0 + self.c) - ratio
         b = s * (2.0 + s - 2.0 * ratio + 4.0 * self.c)
         d = s * (s * (1.0 - ratio) + 2.0 * self.c)
-        v = ratio - 1.0
+        v = start = ratio - 1.0
         low = np.zeros_like(v)
         high = v.copy()
         for _ in range(60):
@@ -147,10 +147,11 @@ class Smoothness(Prior):
                 new = v - value / slope
             # A step that leaves the bracket is replaced by bisection.
             new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
-            if np.all(np.abs(new - v) <= 1e-15 * v):
-                break
+            done = (np.abs(new - v) <= 1e-14 * v) | (new <= 1e-9 * start)
             v = new
-        return np.where(v > 1e-12 * (ratio - 1.0), v, 0.0)
+            if done.all():
+                break
+        return np.where(v > 1e-9 * start, v, 0.0)
 
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
         return likelihood_gain(alpha, s, q2) - self.c * g / (g + alpha)
@@ -193,7 +194,7 @@ class Gamma(Prior):
             return flat_optimum(s, q2)
         # The derivative a − bα + ½[s/(α+s) − αq²/(α+s)²] is positive at the lower end and
         # negative at the upper; there may be two maxima, so a grid comes before bisection.
-        low = np.log(0.5 * self.a / (self.b + q2 / s**2 + 1.0 / s))
+        low = np.log(0.5 * self.a / (self.b + (q2 / s + 1.0) / s))
         high = np.log(2.0 * (self.a + 0.5) / self.b) + np.zeros_like(s)
         grid = np.linspace(low, high, 65)  # (65, M)
         best = np.clip(np.argmax(self.gain(np.exp(grid), s, q2, g), axis=0), 1, 63)

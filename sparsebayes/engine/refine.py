@@ -15,7 +15,7 @@ from sparsebayes.engine.problem import Problem
 Array = np.ndarray
 
 _LONGEST_STEP = 4.0  # in log α and log β
-_TINY = float(np.finfo(float).tiny)
+_LOST = 1e-14  # an s this small a part of φᵀBφ is rounding
 
 
 def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
@@ -27,8 +27,9 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
         return state
     s, q2 = state.s_and_q2()
     scale = state.scale(problem)
-    gain = problem.prior.best_gain(np.maximum(s, _TINY), q2, scale)
-    doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= 0.0))
+    least = _LOST * scale
+    gain = problem.prior.best_gain(np.maximum(s, least), q2, scale)
+    doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= least))
     if doomed.size > 1:
         loss = problem.prior.gain(state.alpha[doomed], s[doomed], q2[doomed], scale[doomed])
         doomed = doomed[np.argsort(loss, kind="stable")]
@@ -63,8 +64,8 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
     if state.active.size == 0:
         return state
     s, q2 = state.s_and_q2()
-    s = np.maximum(s, _TINY)
     scale = state.scale(problem)
+    s = np.maximum(s, _LOST * scale)
     gain = problem.prior.best_gain(s, q2, scale)
     rise = gain - problem.prior.gain(state.alpha, s, q2, scale)
     i = int(np.argmax(rise))

@@ -165,9 +165,7 @@ class Sequential:
         yield Step(end)
         return end
 
-    def _dive(
-        self, problem: Problem, state: State, depth: float, effort: Effort
-    ) -> Width:
+    def _dive(self, problem: Problem, state: State, depth: float, effort: Effort) -> Width:
         """Lower the noise by `depth`, grow, give it back; the better end, and how wide it grew."""
         free = problem.sites.free
         size = state.active.size

@@ -1,0 +1,1 @@
+"""Comparisons with other packages: ``python -m benchmarks`` writes ``docs/benchmarks.md``."""

@@ -1,0 +1,76 @@
+"""``python -m benchmarks``: measure, print and write the page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# Read when the libraries are loaded, so that no pool starts more threads than are used.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+SECTIONS = ("sinc", "friedman", "large", "stall")
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Compare RVR with other packages. Results are stored beside the page, in a "
+        "file of the same name ending in .json; a partial run replaces its own results only.",
+    )
+    parser.add_argument("--quick", action="store_true", help="N up to 1000, fewer data sets")
+    parser.add_argument("--only", choices=SECTIONS, help="run one part")
+    parser.add_argument(
+        "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
+    )
+    return parser.parse_args(arguments)
+
+
+def measure(section: str, quick: bool) -> Iterator[tuple[str, Any]]:
+    """Yield (key, result) of one section."""
+    from benchmarks import large, regression, stall
+
+    if section == "large":
+        yield from large.run(quick)
+    elif section == "stall":
+        yield from stall.run(quick)
+    else:
+        yield from regression.run(quick, section)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the parts asked for and write the page after each."""
+    options = parse(arguments)
+    try:
+        import fastrvm  # noqa: F401
+    except ModuleNotFoundError:
+        print("fastrvm is missing: pip install -e '.[bench]'", file=sys.stderr)
+        return 2
+    from benchmarks import _report, _tables
+    from benchmarks._measure import machine
+
+    store = options.out.with_suffix(".json")
+    partial = options.quick or options.only
+    results = json.loads(store.read_text()) if partial and store.exists() else {}
+    results.setdefault("machine", {})
+    for section in [options.only] if options.only else SECTIONS:
+        if not options.quick:
+            results.pop(section, None)
+        results["machine"][section] = machine()
+        for key, result in measure(section, options.quick):
+            print(f"measured: {section}, {key}", file=sys.stderr, flush=True)
+            results.setdefault(section, {})[key] = result
+            _tables.write(store, json.dumps(results, indent=1) + "\n")
+            _tables.write(options.out, _report.render(results))
+    print(_report.render(results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""Time, memory and the machine."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import platform
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+# (first measured time in seconds, number of fits): slow fits are repeated less.
+REPEATS = ((0.02, 15), (0.2, 7), (2.0, 5), (10.0, 3))
+PACKAGES = ("numpy", "scipy", "scikit-learn", "fastrvm", "sparsebayes")
+
+
+def repeats(seconds: float) -> int:
+    """How often a fit that took `seconds` is made in all."""
+    return next((count for limit, count in REPEATS if seconds < limit), 1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold every BLAS and OpenMP pool loaded so far at one thread, and silence convergence."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+    """The result and the CPU seconds of the process.
+
+    On one thread this is the wall time of an idle machine; other processes do not count.
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.process_time()
+        result = function(*arguments)
+        return result, time.process_time() - start
+    finally:
+        gc.enable()
+
+
+def _status(key: str) -> float:
+    """A size in `/proc/self/status`, in MB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) / 1024.0
+    raise KeyError(key)
+
+
+def peak_memory(function: Callable[[], Any]) -> tuple[Any, float | None]:
+    """The result, and by how many MB the resident memory rose at its peak.
+
+    The kernel's own counter is reset before, so allocations in C++ count as well. Only Linux has
+    it; elsewhere the peak is None.
+    """
+    try:
+        gc.collect()
+        # Freed pages go back to the system, or the next model would take them unseen.
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+        before = _status("VmRSS")
+    except (OSError, AttributeError, KeyError):
+        return function(), None
+    result = function()
+    return result, max(0.0, _status("VmHWM") - before)
+
+
+def cpu_model() -> str:
+    """The name of the processor, as far as the system tells."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def machine() -> str:
+    """One line: processor, cores, system, Python and package versions."""
+    packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    return (
+        f"{cpu_model()}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}, {packages}"
+    )
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except ModuleNotFoundError:  # run from a checkout
+        import sparsebayes
+
+        return getattr(sparsebayes, "__version__", "")

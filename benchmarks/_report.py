@@ -1,0 +1,130 @@
+"""The page ``docs/benchmarks.md``, made from the stored results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+from benchmarks import _tables, large, regression, stall
+
+FACTORS = {  # the largest fit time of RVR, in fastrvm's
+    "sinc 100": 4.0,
+    "Friedman #1 240": 1.0,
+    "Friedman #1 1000": 1 / 8,
+    "Friedman #1 2000": 1 / 12,
+    "Friedman #1 5000": 1 / 25,
+}
+EVIDENCE_SLACK = 1.0
+GROWTH = 2.3
+MEMORY = 4096.0  # MB
+STALL_SIZE, STALL_GAMMA, STALL_RMSE = 240, 0.03, 1.7
+
+MEASURED = """\
+Every model is fitted in the same process to the same data, with all BLAS and OpenMP pools held at
+one thread. Times are CPU seconds of the process, after a small warm-up fit of each model, as
+medians of repeated fits made in turns; slow fits are repeated less, those above 10 s are made
+once. Where a task has several data sets, cells are medians over them, and ratios are medians of
+the ratios. Peak memory is the rise of the resident set during the first fit, from the kernel's own
+counter, so memory taken by C and C++ code counts; at N = 20000 it is the peak of a whole process
+of its own. RMSE is to the noise-free function at 1000 test points.
+"""
+
+Limit = tuple[str, str, str, bool]
+
+
+def _speed_limits(tasks: dict[str, Any]) -> Iterator[Limit]:
+    for name, factor in FACTORS.items():
+        if name not in tasks:
+            continue
+        data_sets = tasks[name]
+        ratio = regression.ratio(data_sets, "RVR")
+        bound = f"{factor:g}" if factor >= 1 else f"1/{1 / factor:g}"
+        shown = f"{ratio:.2f}" if ratio >= 1 else f"1/{1 / ratio:.1f}"
+        yield f"{name}: fit time / fastrvm", f"≤ {bound}", shown, ratio <= factor
+    for name, data_sets in tasks.items():
+        worst = regression.worst_difference(data_sets)
+        yield (
+            f"{name}: log evidence − fastrvm",
+            f"≥ −{EVIDENCE_SLACK:g}",
+            _signed(worst),
+            worst >= -EVIDENCE_SLACK,
+        )
+    for name, data_sets in tasks.items():
+        ratio = regression.ratio(data_sets, "RVR", "SVR + grid")
+        if ratio is not None:
+            label = f"{name}: fit time / SVR + grid"
+            yield label, "< 1", _tables.number(ratio, 2), ratio < 1
+    growth = regression.exponent(tasks)
+    if growth is not None:
+        label = "exponent of RVR's fit time, N = 1000 to 5000"
+        yield label, f"< {GROWTH}", f"{growth:.2f}", growth < GROWTH
+
+
+def limits(results: dict[str, Any]) -> list[Limit]:
+    """(what, limit, measured, met) for all limits whose measurements are there."""
+    out = list(_speed_limits({**results.get("sinc", {}), **results.get("friedman", {})}))
+    record = results.get("large", {}).get(str(large.SIZE))
+    if record:
+        memory = record["memory"]
+        out.append(
+            (
+                f"N = {large.SIZE}: peak memory, MB",
+                f"< {MEMORY:g}",
+                f"{memory:.0f}",
+                memory < MEMORY,
+            )
+        )
+    records = results.get("stall", {}).values()
+    if records:
+        worst = min(stall.margin(record) for record in records)
+        what = "routes: log evidence of the default − best of the others, worst data set"
+        out.append((what, "≥ −1", _signed(worst), worst >= -1.0))
+    errors = [
+        record["fits"][stall.DEFAULT]["rmse"]
+        for record in records
+        if (record["size"], record["gamma"]) == (STALL_SIZE, STALL_GAMMA)
+    ]
+    if errors:
+        middle = median(errors)
+        what = (
+            f"routes: RMSE at N = {STALL_SIZE}, γ = {STALL_GAMMA}, median of {len(errors)} data "
+            f"sets ({min(errors):.2f} to {max(errors):.2f})"
+        )
+        out.append((what, f"< {STALL_RMSE}", f"{middle:.3f}", middle < STALL_RMSE))
+    return out
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def render(results: dict[str, Any]) -> str:
+    """The whole page."""
+    found = limits(results)
+    rows = [(what, limit, value, "met" if met else "not met") for what, limit, value, met in found]
+    machines: dict[str, list[str]] = {}
+    for section, text in results.get("machine", {}).items():
+        machines.setdefault(text, []).append(section)
+    lines = [
+        f"- {text}" + (f" ({', '.join(sections)})" if len(machines) > 1 else "")
+        for text, sections in machines.items()
+    ]
+    parts = [
+        "# Benchmarks\n",
+        "Made by `make bench` (`python -m benchmarks`).\n",
+        "\n".join(lines) + "\n",
+        MEASURED,
+        "## Limits\n",
+        _tables.table(("", "limit", "measured", "verdict"), rows) + "\n",
+    ]
+    tasks = {**results.get("sinc", {}), **results.get("friedman", {})}
+    if tasks:
+        parts += ["## Against other packages\n", regression.NOTES, regression.to_markdown(tasks)]
+    if "large" in results:
+        parts += ["## RVR alone on many samples, Friedman #1\n"]
+        parts += [large.to_markdown(results["large"])]
+    if "stall" in results:
+        parts += ["## The default solver against the other routes\n"]
+        parts += [stall.to_markdown(results["stall"])]
+    return "\n".join(parts)

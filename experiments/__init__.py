@@ -1,0 +1,24 @@
+"""The papers' tables and figures, made again: ``python -m experiments`` lists them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+NAMES = (
+    "tipping2001.sinc",
+    "tipping2001.regression",
+    "quinonero2004.local_minima",
+    "quinonero2004.subspace_kin40k",
+    "quinonero2004.subspace_mackey_glass",
+)
+
+
+def load(name: str) -> ModuleType:
+    """The module of an experiment; it has ``run(options)``, which returns a `Report`."""
+    return import_module(f"{__name__}.{name}")
+
+
+def summary(name: str) -> str:
+    """One line that says what an experiment does."""
+    return (load(name).__doc__ or "").strip().splitlines()[0]

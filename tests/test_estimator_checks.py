@@ -1,0 +1,56 @@
+"""scikit-learn's own checks, for every solver with every prior; none is expected to fail."""
+
+import warnings
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
+from sklearn.utils.estimator_checks import check_estimator
+
+from sparsebayes import RVR, Gamma
+
+SOLVERS = ["sequential", "em", "mackay", "subspace"]
+PRIORS = {"flat": "flat", "aic": "aic", "bic": "bic", "ric": "ric", "gamma": Gamma(1e-3, 1e-3)}
+QUICK = [*((solver, "flat") for solver in SOLVERS), ("mackay", "bic"), ("mackay", "gamma")]
+BASES = ["linear", "thin_plate"]
+SLOW_BASES = ["polynomial", "laplacian", "linear_spline"]
+
+
+def check(estimator):
+    with warnings.catch_warnings():
+        # The checks fit random data to the last bit, and skip array API inputs.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", SkipTestWarning)
+        results = check_estimator(estimator, on_fail=None)
+    assert len(results) > 40
+    failed = {
+        result["check_name"]: f"{result['status']}: {result['exception']!r}"
+        for result in results
+        if result["status"] not in ("passed", "skipped")
+    }
+    assert failed == {}
+    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
+    assert skipped <= {"check_array_api_input"}
+    assert not any(result["expected_to_fail"] for result in results)
+
+
+@pytest.mark.parametrize(
+    ("solver", "prior"),
+    [
+        pytest.param(solver, prior, marks=[pytest.mark.slow] * ((solver, prior) not in QUICK))
+        for solver in SOLVERS
+        for prior in PRIORS
+    ],
+)
+def test_solver_and_prior(solver, prior):
+    check(RVR(solver=solver, prior=PRIORS[prior]))
+
+
+@pytest.mark.parametrize(
+    "basis", BASES + [pytest.param(basis, marks=pytest.mark.slow) for basis in SLOW_BASES]
+)
+def test_basis(basis):
+    check(RVR(basis, solver="mackay"))
+
+
+def test_fixed_noise_and_no_bias():
+    check(RVR(noise=0.1, bias=False))
