@@ -96,11 +96,10 @@ class Sequential:
         if not (problem.sites.free and collapsed(problem, state)):
             return finish(problem, state)
         rough = yield from self._everywhere(problem, start(problem), self._rough, tol)
-        if collapsed(problem, rough):  # large gains all the way: the targets have no noise
-            return Stop.FLOOR
         yield Step(rough, back=True)
         yield from self._everywhere(problem.hold(rough.beta), rough, self._settle, tol)
-        return Stop.HELD
+        # Large gains all the way to a collapse: the targets have no noise to speak of.
+        return Stop.FLOOR if collapsed(problem, rough) else Stop.HELD
 
     def _everywhere(self, problem: Problem, state: State, search: Search, tol: float) -> Path:
         """Search among as many functions as can be held, and again while others gain."""
@@ -109,8 +108,9 @@ class Sequential:
             if scores.largest <= tol:
                 return state
             room = max(problem.capacity - state.active.size, 64)
+            before = state.objective
             state = yield from within(problem, state, scores, room, search, tol)
-            if search != self._settle:
+            if search != self._settle or state.objective <= before:
                 return state
         return (yield from search(problem, state, tol))
 
@@ -191,7 +191,10 @@ class Sequential:
             moved = reestimate(problem, state, tol)
             if moved is state and score(problem, state).largest <= tol:
                 return state
+            before = state.objective
             state = yield from self._grow(problem, moved, Effort(tol), free=free)
+            if state.objective <= before or (free and collapsed(problem, state)):
+                return state  # what looked like a gain was rounding, or led too far
 
     def _grow(
         self,
@@ -203,7 +206,10 @@ class Sequential:
         limit: int = 1 << 62,
         accepted: bool = True,
     ) -> Path:
-        """Add blocks, with a few Newton steps after each, until nothing gains the threshold."""
+        """Add blocks, with a few Newton steps after each, until nothing gains the threshold.
+
+        With the noise free it also ends in a collapse, which would only go on.
+        """
         refiner = Refiner(problem)
         gain = np.inf
         while state.active.size < limit and gain > effort.threshold:
@@ -220,6 +226,8 @@ class Sequential:
                 state = refiner.climb(state, free=free, steps=3, tol=0.3 * effort.threshold)
                 gain = state.objective - before
             yield Step(state, accepted)
+            if free and collapsed(problem, state):
+                break
         return state
 
 
