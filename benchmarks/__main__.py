@@ -27,12 +27,15 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="N up to 1000, fewer data sets")
     parser.add_argument("--only", choices=SECTIONS, help="run one part")
     parser.add_argument(
+        "--size", type=int, help="with --only friedman: this number of samples alone"
+    )
+    parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
     )
     return parser.parse_args(arguments)
 
 
-def measure(section: str, quick: bool) -> Iterator[tuple[str, Any]]:
+def measure(section: str, quick: bool, size: int | None) -> Iterator[tuple[str, Any]]:
     """Yield (key, result) of one section."""
     from benchmarks import large, regression, stall
 
@@ -41,7 +44,7 @@ def measure(section: str, quick: bool) -> Iterator[tuple[str, Any]]:
     elif section == "stall":
         yield from stall.run(quick)
     else:
-        yield from regression.run(quick, section)
+        yield from regression.run(quick, section, size)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,10 +63,10 @@ def main(arguments: list[str] | None = None) -> int:
     results = json.loads(store.read_text()) if partial and store.exists() else {}
     results.setdefault("machine", {})
     for section in [options.only] if options.only else SECTIONS:
-        if not options.quick:
+        if not options.quick and options.size is None:
             results.pop(section, None)
         results["machine"][section] = machine()
-        for key, result in measure(section, options.quick):
+        for key, result in measure(section, options.quick, options.size):
             print(f"measured: {section}, {key}", file=sys.stderr, flush=True)
             results.setdefault(section, {})[key] = result
             _tables.write(store, json.dumps(results, indent=1) + "\n")

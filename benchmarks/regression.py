@@ -83,7 +83,9 @@ def warm_up() -> None:
     gc.freeze()  # what is loaded by now need not be searched before each measurement
 
 
-def run(quick: bool, which: str) -> Iterator[tuple[str, list[dict[str, Record]]]]:
+def run(
+    quick: bool, which: str, only: int | None = None
+) -> Iterator[tuple[str, list[dict[str, Record]]]]:
     """Measure the tasks of "sinc" or "friedman"; yields (name, one dict for each data set)."""
     warm_up()
     plan: list[tuple[Callable[[int], Task], int]] = []
@@ -91,7 +93,7 @@ def run(quick: bool, which: str) -> Iterator[tuple[str, list[dict[str, Record]]]
         plan.append((lambda seed: sinc(100, seed), 3 if quick else SINC_SEEDS))
     else:
         for size in SIZES:
-            if quick and size > 1000:
+            if (quick and size > 1000) or only not in (None, size):
                 continue
             seeds = SMALL_SEEDS if size == SIZES[0] and not quick else 1
             plan.append((lambda seed, size=size: friedman(size, seed=seed), seeds))

@@ -120,7 +120,8 @@ class Sequential:
 
     def _explore(self, problem: Problem, state: State, tol: float) -> Path:
         """Grow with the noise free, then dive."""
-        coarse, fine = Effort(max(0.03, tol)), Effort(tol)
+        coarse = Effort(float(np.clip(2.5 * tol, 0.03, max(0.05, tol))))
+        fine = Effort(tol)
         n_functions = problem.norms.size
         state = yield from self._grow(problem, state, ROUGH, free=problem.sites.free)
         state, width = yield from self._dive(problem, state, 0.1, coarse)
