@@ -393,6 +393,8 @@ class Union(Basis):
         if index is None:
             return np.hstack([self.left_.columns(X), self.right_.columns(X)])
         inside, left, right = self._split(np.asarray(index))
+        if left.size == 0:  # no copy of a large block for the sake of an empty one
+            return self.right_.columns(X, right)
         parts = self.left_.columns(X, left), self.right_.columns(X, right)
         if inside[: left.size].all():
             return np.hstack(parts)
