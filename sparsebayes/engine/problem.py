@@ -79,6 +79,7 @@ class Problem:
         """The same problem with the noise fixed."""
         held = copy.copy(self)
         held.sites = replace(self.sites, noise_variance=1.0 / beta)
+        held._set_products(self.norms, self.moments, self._memory_budget)  # its own rows
         return held
 
     def restrict(self, index: Array) -> Problem:
@@ -109,7 +110,8 @@ class Problem:
             self._n_rows = kept.size
         end = self._n_rows + new.size
         if end > len(self._rows):
-            grown = np.empty((max(end, 64, 2 * len(self._rows)), self.norms.size))
+            capacity = max(end, 64, min(2 * len(self._rows), self._max_rows))
+            grown = np.empty((capacity, self.norms.size))
             grown[: self._n_rows] = self._rows[: self._n_rows]
             self._rows = grown
         weighted = self.weighted(self.design.columns(new))

@@ -56,3 +56,14 @@ def test_a_restricted_problem_is_the_same_problem():
     assert_allclose(part.gram(np.array([0, 2])), problem.gram(np.array([5, 9])))
     assert_allclose(part.moments, problem.moments[index])
     assert part.energy == problem.energy and part.capacity == 3
+
+
+def test_a_problem_with_held_noise_keeps_its_own_rows():
+    matrix, _, _ = make(budget=0)
+    problem = Problem(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
+    problem.gram_rows(np.array([1, 2]))
+    held = problem.hold(4.0)
+    assert held.sites.noise_variance == 0.25 and problem.sites.free
+    held.gram_rows(np.array([3, 4]))
+    assert_allclose(problem.gram(np.array([5, 3])), (matrix.T @ matrix)[np.ix_([5, 3], [5, 3])])
+    assert_allclose(held.gram(np.array([3, 1])), (matrix.T @ matrix)[np.ix_([3, 1], [3, 1])])
