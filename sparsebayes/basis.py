@@ -378,7 +378,7 @@ class Union(Basis):
         left, right = self.left_.distinct_, self.right_.distinct_
         few = X[:: max(1, len(X) // 4)]  # a few rows tell most of them apart
         ours, theirs = _sums(self.left_.columns(few, left)), _sums(self.right_.columns(few, right))
-        shared = np.isin(theirs, ours)
+        shared = theirs == ours if ours.size == 1 else np.isin(theirs, ours)
         if not shared.any():
             return right
         left, twins = left[np.isin(ours, theirs)], right[shared]
