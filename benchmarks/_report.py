@@ -78,7 +78,7 @@ def limits(results: dict[str, Any]) -> list[Limit]:
     records = results.get("stall", {}).values()
     if records:
         worst = min(stall.margin(record) for record in records)
-        what = "routes: log evidence of the default − best of the others, worst data set"
+        what = "routes: log evidence − best of mackay, subspace and fastrvm, worst data set"
         out.append((what, "≥ −1", _signed(worst), worst >= -1.0))
     errors = [
         record["fits"][stall.DEFAULT]["rmse"]

@@ -17,6 +17,7 @@ GAMMAS = (0.1, 0.03, 0.01)
 SEEDS = {240: 5, 1000: 2}
 QUICK_SEEDS = {240: 1}
 DEFAULT = "default"
+RIVALS = ("mackay", "subspace", "fastrvm")  # em, many times slower, is shown beside them
 
 
 def models(size: int) -> list[Model]:
@@ -57,10 +58,9 @@ def run(quick: bool) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def margin(record: dict[str, Any]) -> float:
-    """Log evidence of the default solver minus the best of the others."""
+    """Log evidence of the default solver minus the best of its rivals."""
     fits = record["fits"]
-    best = max(fit["evidence"] for name, fit in fits.items() if name != DEFAULT)
-    return fits[DEFAULT]["evidence"] - best
+    return fits[DEFAULT]["evidence"] - max(fits[name]["evidence"] for name in RIVALS)
 
 
 def to_markdown(records: dict[str, dict[str, Any]]) -> str:
@@ -73,10 +73,12 @@ def to_markdown(records: dict[str, dict[str, Any]]) -> str:
         cells = [_cell(record["fits"].get(name)) for name in names]
         head = (str(record["size"]), f"{record['gamma']:g}", str(record["seed"]))
         rows.append((*head, *cells, f"{margin(record):+.2f}"))
-    header = ("N", "γ", "seed", *names, "default − best of the others")
+    header = ("N", "γ", "seed", *names, "default − best of mackay, subspace, fastrvm")
     return (
         "Cells: log evidence · RMSE · functions kept · fit time in seconds (one fit); * marks a\n"
-        "fit that did not converge.\n\n" + _tables.table(header, rows) + "\n"
+        "fit that did not converge. The last column leaves em out.\n\n"
+        + _tables.table(header, rows)
+        + "\n"
     )
 
 
