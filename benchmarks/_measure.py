@@ -78,12 +78,10 @@ def peak_memory(function: Callable[[], Any]) -> tuple[Any, float | None]:
 
 def cpu_model() -> str:
     """The name of the processor, as far as the system tells."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
+    info = Path("/proc/cpuinfo")
+    for line in info.read_text().splitlines() if info.exists() else ():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
 
 

@@ -310,7 +310,8 @@ def test_lists_and_memory_order(solver):
 def test_read_only_inputs(solver):
     inputs, targets = X.copy(), Y.copy()
     inputs.flags.writeable = targets.flags.writeable = False
-    fit(solver, X=inputs, y=targets)
+    model = fit(solver, X=inputs, y=targets)
+    assert_array_equal(model.predict(inputs), fit(solver).predict(X))
 
 
 # Shapes and use
