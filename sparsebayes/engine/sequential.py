@@ -62,6 +62,11 @@ ROUGH = Effort(threshold=0.5, share=0.01, steps=1)
 CREDIBLE = Effort(threshold=1.0, share=0.01, steps=1)
 
 
+def roughly(problem: Problem) -> Effort:
+    """For growth that is refined later; where there is little to choose from, less will do."""
+    return ROUGH if problem.norms.size > 128 else CREDIBLE
+
+
 @dataclass(frozen=True)
 class Sequential:
     """Parameters of the search.
@@ -123,7 +128,7 @@ class Sequential:
         coarse = Effort(float(np.clip(2.5 * tol, 0.03, max(0.05, tol))))
         fine = Effort(tol)
         n_functions = problem.norms.size
-        state = yield from self._grow(problem, state, ROUGH, free=problem.sites.free)
+        state = yield from self._grow(problem, state, roughly(problem), free=problem.sites.free)
         state, width = yield from self._dive(problem, state, 0.1, coarse)
         if state.active.size < problem.sites.size / 20:  # what a stall looks like
             state, deeper = yield from self._dive(problem, state, 0.01, coarse)
@@ -175,7 +180,9 @@ class Sequential:
         if low is None or beta <= state.beta:
             return state, size
         limit = 64 + size + size // 2
-        low = yield from self._grow(problem, low, ROUGH, free=False, limit=limit, accepted=False)
+        low = yield from self._grow(
+            problem, low, roughly(problem), free=False, limit=limit, accepted=False
+        )
         width = low.active.size
         if not free:
             low = evaluate(problem, low.active, low.alpha, state.beta, low.gram) or state
