@@ -7,6 +7,7 @@ it. ``RBF() + Linear()`` is the union of two bases.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -55,7 +56,7 @@ def _sums(columns: Array) -> Array:
     return (columns * weights[:, None]).sum(axis=0)
 
 
-class Basis(BaseEstimator):
+class Basis(BaseEstimator, ABC):
     """M functions of x, numbered from 0.
 
     A new basis implements `fit`, which sets the attributes, `columns` and `select`.
@@ -73,17 +74,17 @@ class Basis(BaseEstimator):
     distinct_: Array
     center_index_: Array
 
+    @abstractmethod
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
         """Learn the functions from the rows of X, (N, D), which may have weights."""
-        raise NotImplementedError(f"{type(self).__name__} must implement fit.")
 
+    @abstractmethod
     def columns(self, X: Array, index: Array | None = None) -> Array:
         """The functions (all, or those of `index`) at the rows of X, (n, k)."""
-        raise NotImplementedError(f"{type(self).__name__} must implement columns.")
 
+    @abstractmethod
     def select(self, index: Array) -> Basis:
         """A fitted copy with these functions only, in this order."""
-        raise NotImplementedError(f"{type(self).__name__} must implement select.")
 
     def __add__(self, other: Basis) -> Union:
         return Union(self, as_basis(other))
@@ -114,8 +115,9 @@ class Fixed(Basis):
         self.center_index_ = np.full(self.n_functions_, -1)
         return self
 
+    @abstractmethod
     def _compute(self, X: Array) -> Array:
-        raise NotImplementedError
+        """All functions at the rows of X."""
 
     def columns(self, X: Array, index: Array | None = None) -> Array:
         return self._compute(X)[:, self._kept if index is None else self._kept[index]]
@@ -185,8 +187,9 @@ class Centred(Basis):
     def _prepare(self, X: Array, weights: Array | None) -> None:
         """Resolve parameters that depend on the inputs."""
 
+    @abstractmethod
     def _kernel(self, X: Array, Z: Array) -> Array:
-        raise NotImplementedError
+        """The kernel between the rows of X and of Z."""
 
     def columns(self, X: Array, index: Array | None = None) -> Array:
         centers = self.centers_ if index is None else self.centers_[index]

@@ -15,7 +15,7 @@ BASES = ["linear", "thin_plate"]
 SLOW_BASES = ["polynomial", "laplacian", "linear_spline"]
 
 
-def check(estimator):
+def assert_clean(estimator):
     with warnings.catch_warnings():
         # The checks fit random data to the last bit, and skip array API inputs.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -42,15 +42,15 @@ def check(estimator):
     ],
 )
 def test_solver_and_prior(solver, prior):
-    check(RVR(solver=solver, prior=PRIORS[prior]))
+    assert_clean(RVR(solver=solver, prior=PRIORS[prior]))
 
 
 @pytest.mark.parametrize(
     "basis", BASES + [pytest.param(basis, marks=pytest.mark.slow) for basis in SLOW_BASES]
 )
 def test_basis(basis):
-    check(RVR(basis, solver="mackay"))
+    assert_clean(RVR(basis, solver="mackay"))
 
 
 def test_fixed_noise_and_no_bias():
-    check(RVR(noise=0.1, bias=False))
+    assert_clean(RVR(noise=0.1, bias=False))
