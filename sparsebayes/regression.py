@@ -24,7 +24,7 @@ from sparsebayes._parameters import (
 )
 from sparsebayes._progress import CallbackSupportMixin, Progress, with_callbacks
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
-from sparsebayes.engine import Gaussian, Problem, Solution, make_design, run
+from sparsebayes.engine import Exact, Gaussian, Solution, make_design, run
 
 Array = np.ndarray
 
@@ -212,13 +212,13 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             target = np.zeros_like(target)
             if noise is None:
                 noise = float(rounding or np.finfo(np.float64).eps) ** 2
-        problem = Problem(design, prior, Gaussian(target, weights, noise), budget)
+        problem = Exact(design, prior, Gaussian(target, weights, noise), budget)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         return run(
             solver,
             problem,
             max_iter=self.max_iter,
-            tol=self.tol * max(1.0, problem.sites.size / 1000.0),
+            tol=self.tol * max(1.0, problem.n_samples / 1000.0),
             rng=rng,
             report=progress.report,
         )

@@ -32,11 +32,11 @@ def run(code):
 def test_engine_without_scikit_learn():
     code = BLOCK.format(blocked={"sklearn", "pandas", "matplotlib", "skops", "pywt"}) + (
         "import numpy as np\n"
-        "from sparsebayes.engine import Dense, Flat, Gaussian, Problem, Sequential, run\n"
+        "from sparsebayes.engine import Dense, Flat, Gaussian, Exact, Sequential, run\n"
         "rng = np.random.default_rng(0)\n"
         "matrix = rng.standard_normal((30, 5))\n"
         "target = 2.0 * matrix[:, 3] + 0.01 * rng.standard_normal(30)\n"
-        "problem = Problem(Dense(matrix), Flat(), Gaussian(target, np.ones(30)))\n"
+        "problem = Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(30)))\n"
         "result = run(Sequential(), problem, max_iter=100, tol=0.01, rng=rng)\n"
         "print(3 in result.state.active, result.stop.converged)\n"
     )

@@ -17,7 +17,7 @@ from experiments._report import ORANGE, Options, Report, new_figure, number
 from sparsebayes import RVR
 from sparsebayes.basis import RBF, Basis
 from sparsebayes.datasets import make_sinc
-from sparsebayes.engine import Dense, Flat, Gaussian, Problem, Sequential, State, evaluate
+from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Sequential, State
 from sparsebayes.engine import run as climb
 from sparsebayes.engine.posterior import gradient
 
@@ -39,13 +39,12 @@ class Minimum:
     converged: bool
 
 
-def minimise(problem: Problem, start: Array, basis: Basis, grid: Array, truth: Array) -> Minimum:
+def minimise(problem: Exact, start: Array, basis: Basis, grid: Array, truth: Array) -> Minimum:
     """L-BFGS over (log α, log σ²) with all functions active, from `start`."""
     active = np.arange(problem.norms.size)
-    gram = problem.gram(active)
 
     def objective(p: Array) -> tuple[float, Array]:
-        state = evaluate(problem, active, np.exp(p[:-1]), float(np.exp(-p[-1])), gram)
+        state = problem.evaluate(active, np.exp(p[:-1]), float(np.exp(-p[-1])))
         if state is None:  # not positive definite in rounding
             return 1e10, np.zeros_like(p)
         by_alpha, by_beta = gradient(problem, state)
@@ -59,7 +58,7 @@ def minimise(problem: Problem, start: Array, basis: Basis, grid: Array, truth: A
         bounds=[BOUNDS] * start.size,
         options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-6},
     )
-    state = evaluate(problem, active, np.exp(found.x[:-1]), float(np.exp(-found.x[-1])), gram)
+    state = problem.evaluate(active, np.exp(found.x[:-1]), float(np.exp(-found.x[-1])))
     assert state is not None
     return _as_minimum(state, basis, grid, truth, bool(found.success))
 
@@ -89,7 +88,7 @@ def run(options: Options) -> Report:
     X, y, _ = make_sinc(20, noise=0.1, random_state=rng)
     grid, _, truth = make_sinc(1000, noise=0.0, low=-12, high=12)
     basis = RBF(1.0).fit(X)
-    problem = Problem(Dense(basis.columns(X)), Flat(), Gaussian(y, np.ones(20)))
+    problem = Exact(Dense(basis.columns(X)), Flat(), Gaussian(y, np.ones(20)))
     minima = []
     with threadpool_limits(1):
         for _ in range(count):

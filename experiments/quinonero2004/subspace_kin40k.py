@@ -28,9 +28,9 @@ from sparsebayes.basis import RBF, Bias
 from sparsebayes.datasets import load_benchmark
 from sparsebayes.engine import (
     EM,
+    Exact,
     Flat,
     Gaussian,
-    Problem,
     Sequential,
     Solver,
     Subspace,
@@ -80,7 +80,7 @@ def _trace(solver: Solver, X: Array, y: Array, X_test: Array, y_test: Array, see
     start = time.process_time()  # other processes do not count
     basis = (Bias() + RBF(LENGTH_SCALE)).fit(X)
     design = make_design(lambda i: basis.columns(X, i), (len(X), basis.n_functions_), BUDGET)
-    problem = Problem(design, Flat(), Gaussian(y - y.mean(), np.ones(len(y))), BUDGET)
+    problem = Exact(design, Flat(), Gaussian(y - y.mean(), np.ones(len(y))), BUDGET)
 
     def report(_: int, step) -> bool:
         if step.accepted:

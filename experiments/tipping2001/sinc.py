@@ -16,7 +16,7 @@ from experiments._report import BLUE, GREY, ORANGE, Options, Report, new_figure,
 from sparsebayes import RVR
 from sparsebayes.basis import Basis, Bias, LinearSpline
 from sparsebayes.datasets import make_sinc
-from sparsebayes.engine import EM, Dense, Flat, Gaussian, Problem, Sequential, Solver
+from sparsebayes.engine import EM, Dense, Exact, Flat, Gaussian, Sequential, Solver
 from sparsebayes.engine import run as climb
 
 Array = np.ndarray
@@ -48,7 +48,7 @@ def fit_uncentred(X: Array, y: Array, noise: float | None, solver: Solver) -> Fi
     """T01's model with its own targets: a bias and the splines (29), flat priors."""
     basis = (Bias() + LinearSpline()).fit(X)
     sites = Gaussian(y, np.ones(len(y)), noise)
-    problem = Problem(Dense(basis.columns(X)), Flat(), sites)
+    problem = Exact(Dense(basis.columns(X)), Flat(), sites)
     rng = np.random.default_rng(0)  # not used by these solvers
     state = climb(solver, problem, max_iter=10_000, tol=0.01, rng=rng).state
     order = np.argsort(state.active)

@@ -6,8 +6,9 @@ The engine imports numpy and scipy (and threadpoolctl) only; it knows nothing of
 from sparsebayes.engine.design import Dense, Design, Lazy, make_design
 from sparsebayes.engine.driver import Solution, Solver, Step, Stop, run
 from sparsebayes.engine.em import EM
-from sparsebayes.engine.posterior import State, evaluate
-from sparsebayes.engine.priors import Flat, Gamma, Prior, Smoothness
+from sparsebayes.engine.exact import Exact
+from sparsebayes.engine.posterior import State
+from sparsebayes.engine.priors import Flat, Gamma, Prior, Smoothness, Trace
 from sparsebayes.engine.problem import Problem
 from sparsebayes.engine.sequential import Sequential
 from sparsebayes.engine.sites import Gaussian
@@ -17,6 +18,7 @@ __all__ = [
     "EM",
     "Dense",
     "Design",
+    "Exact",
     "Flat",
     "Gamma",
     "Gaussian",
@@ -31,7 +33,7 @@ __all__ = [
     "Step",
     "Stop",
     "Subspace",
-    "evaluate",
+    "Trace",
     "make_design",
     "run",
 ]

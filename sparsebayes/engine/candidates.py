@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.posterior import State, evaluate
+from sparsebayes.engine.posterior import State
 from sparsebayes.engine.problem import Problem
 
 Array = np.ndarray
@@ -26,7 +26,10 @@ class Scores:
     gain: Array
     s: Array
     q: Array
-    half: Array  # L⁻¹ Φ_aᵀWΦ, (S, M)
+    shift: Array  # q² + shift is what q² is for sites that stay
+    scale: Array  # φᵀBφ
+    weight: Array  # what the prior has for g
+    half: Array  # L⁻¹ Φ_aᵀBΦ, (S, M)
 
     @cached_property
     def largest(self) -> float:
@@ -40,19 +43,30 @@ class Scores:
 
 
 def score(problem: Problem, state: State) -> Scores:
-    """Score all functions: O(S² M), without a look at the samples."""
-    beta = state.beta
-    scale = beta * problem.norms
-    rows = problem.gram_rows(state.active)
-    q = beta * (problem.moments - state.mean @ rows)
-    half = linalg.half_solve(state.factor, rows) if state.active.size else rows
-    s = scale - beta**2 * np.einsum("sm,sm->m", half, half)
+    """Score all functions: O(S² M) and what the survey costs."""
+    seen = problem.survey(state)
+    scale, q = seen.scale, seen.q
+    half = linalg.half_solve(state.factor, seen.rows) if state.active.size else seen.rows
+    s = scale - np.einsum("sm,sm->m", half, half)
     lost = np.maximum(LOST * scale, _TINY)
     able = s > lost
     able[state.active] = False
-    gain = problem.prior.best_gain(np.maximum(s, lost), q * q, scale)
+    s_safe = np.maximum(s, lost)
+    weight = scale
+    if problem.prior.cost:
+        weight = np.maximum(s_safe - _shrunk(state, half), 0.0)
+    gain = problem.prior.best_gain(s_safe, q * q + seen.shift, weight)
     gain[~able] = 0.0
-    return Scores(gain, s, q, half)
+    shift = np.broadcast_to(seen.shift, q.shape)
+    return Scores(gain, s, q, shift, scale, weight, half)
+
+
+def _shrunk(state: State, half: Array) -> Array:
+    """``s − u``: with ``x = ΣΦ_aᵀBφ``, u is ``‖B^½(φ − Φ_a x)‖² = s − xᵀAx``."""
+    if not state.active.size:
+        return np.zeros(half.shape[1])
+    solved = linalg.half_solve_transposed(state.factor, half)
+    return np.einsum("sm,sm,s->m", solved, solved, state.alpha)
 
 
 def spread(ranked: Array, size: int) -> Array:
@@ -75,13 +89,7 @@ def add(problem: Problem, state: State, scores: Scores, index: Array, threshold:
     """
     chosen, alpha = _in_turn(problem, state, scores, index, threshold)
     while chosen.size:
-        active = np.append(state.active, chosen)
-        size = state.active.size
-        gram = np.empty((active.size, active.size))
-        gram[:size, :size] = state.gram
-        gram[size:] = problem.gram_rows(chosen)[:, active]
-        gram[:size, size:] = gram[size:, :size].T
-        new = evaluate(problem, active, np.append(state.alpha, alpha), state.beta, gram)
+        new = problem.grow(state, chosen, alpha)
         if new is not None and new.objective >= state.objective:
             return new
         chosen, alpha = chosen[: chosen.size // 2], alpha[: alpha.size // 2]
@@ -96,13 +104,13 @@ def _in_turn(
     An addition takes ``C⁻¹φφᵀC⁻¹/(α + s)`` from C⁻¹. Only its product with the candidates is
     needed, a row at a time, as in a Cholesky factorisation with pivots.
     """
-    beta = state.beta
-    scale = beta * problem.norms[index]
-    least = np.maximum(LOST * scale, _TINY)
+    prior = problem.prior
+    least = np.maximum(LOST * scores.scale[index], _TINY)
     lost = least.copy()
     q, s, gain = scores.q[index], scores.s[index], scores.gain[index]
-    columns = problem.design.columns(index)
-    half = beta * scores.half[:, index]
+    shift, weight = scores.shift[index], scores.weight[index]
+    overlaps = problem.overlaps(state, index)
+    half = scores.half[:, index]
     taken = np.empty((16, index.size))  # rows φᵀC⁻¹Φ/√(α + s) of the functions chosen
     chosen: list[int] = []
     precisions: list[float] = []
@@ -112,20 +120,22 @@ def _in_turn(
         if gain[i] <= threshold:
             break
         one = slice(i, i + 1)
-        alpha = float(problem.prior.optimum(s[one], q[one] ** 2, scale[one])[0])
+        alpha = float(prior.optimum(s[one], q[one] ** 2 + shift[one], weight[one])[0])
         k = len(chosen)
         if k == len(taken):
             taken = np.concatenate([taken, np.empty_like(taken)])
-        row = beta * (problem.weighted(columns[:, i]) @ columns) - half[:, i] @ half
+        row = overlaps(i) - half[:, i] @ half
         if k:
             row -= taken[:k, i] @ taken[:k]
         row /= math.sqrt(alpha + s[i])
         taken[k] = row
         q = q - (q[i] / math.sqrt(alpha + s[i])) * row
+        if prior.cost:  # in proportion to s, about what it is
+            weight = weight * np.maximum(1.0 - row * row / np.maximum(s, least), 0.0)
         s = s - row * row
         chosen.append(i)
         precisions.append(alpha)
         lost[i] = np.inf  # never again
-        gain = problem.prior.best_gain(np.maximum(s, least), q * q, scale)
+        gain = prior.best_gain(np.maximum(s, least), q * q + shift, weight)
         gain[s <= lost] = 0.0
     return index[chosen], np.array(precisions)

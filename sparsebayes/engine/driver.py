@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.posterior import State, evaluate
+from sparsebayes.engine.posterior import State
 from sparsebayes.engine.problem import Problem
 
 Array = np.ndarray
@@ -136,25 +136,23 @@ def run(
     return Solution(best, np.array(path or [best.objective]), n_iter, stop)
 
 
-def start(problem: Problem, level: float = 0.1) -> State:
-    """The empty model, its noise at `level` of the targets' mean square unless it is fixed."""
-    fixed = problem.sites.noise_variance
-    beta = 1.0 / fixed if fixed is not None else problem.sites.size / (level * problem.energy)
+def start(problem: Problem) -> State:
+    """The empty model."""
     none = np.empty(0, dtype=np.intp)
-    state = evaluate(problem, none, np.empty(0), beta)
+    state = problem.evaluate(none, np.empty(0), problem.beta)
     assert state is not None
     return state
 
 
 def finish(problem: Problem, state: State) -> Stop:
     """How a solver that found nothing more to gain has ended."""
-    if not problem.sites.free:
+    if not problem.free:
         return Stop.CONVERGED
-    if collapsed(problem, state) and state.active.size < problem.norms.size:
+    if collapsed(problem, state) and state.active.size < problem.n_functions:
         return Stop.COLLAPSED
     return Stop.FLOOR if state.beta >= problem.max_beta else Stop.CONVERGED
 
 
 def collapsed(problem: Problem, state: State) -> bool:
     """Whether the model has nearly as many effective parameters as there are samples."""
-    return float(state.determined.sum()) > 0.75 * problem.sites.size
+    return float(state.determined.sum()) > 0.75 * problem.n_samples

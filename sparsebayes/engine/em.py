@@ -19,7 +19,7 @@ import numpy as np
 
 from sparsebayes.engine.candidates import add, score, spread
 from sparsebayes.engine.driver import Climb, Step, Stop, finish, start
-from sparsebayes.engine.posterior import State, evaluate, residual_energy
+from sparsebayes.engine.posterior import State
 from sparsebayes.engine.problem import Problem
 from sparsebayes.engine.refine import Refiner, prune, reestimate
 
@@ -34,12 +34,10 @@ def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
         alpha, beta = _update(problem, state, mackay=quick)
         size = 1.0
         for _ in range(1 if quick else 30):
-            new = evaluate(
-                problem,
-                state.active,
+            new = problem.move(
+                state,
                 state.alpha * (alpha / state.alpha) ** size,
                 state.beta * (beta / state.beta) ** size,
-                state.gram,
             )
             if new is not None and new.objective >= state.objective:
                 return prune(problem, new, hardly=_HARDLY)
@@ -48,8 +46,8 @@ def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
 
 
 def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, float]:
-    push, rate = problem.prior.pull(state.alpha, state.scale(problem))
-    determined, squared = state.determined, state.mean**2
+    push, rate = problem.prior.pull(state)
+    determined, squared = state.determined, np.maximum(state.squared, 0.0)
     if mackay:  # T01 (44)
         # γ and μ² may both be lost in rounding: such a function is left to pruning.
         tiny = np.finfo(float).tiny
@@ -57,9 +55,9 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
     else:  # T01 (43)
         alpha = (1.0 + 2.0 * push) / (squared + state.variances + 2.0 * rate)
     alpha = np.clip(alpha, 1e-6 * state.alpha, 1e6 * state.alpha)
-    if not problem.sites.free:
+    if not problem.free:
         return alpha, state.beta
-    count, spread = problem.sites.size, residual_energy(problem, state)
+    count, spread = problem.n_samples, problem.residual_energy(state)
     if problem.prior.relative:
         count -= 2.0 * float(push.sum())
     if mackay:  # T01 (46)
@@ -85,7 +83,7 @@ def converge(
         gain = new.objective - state.objective
         state = new
         yield Step(state)
-    state = Refiner(problem).climb(state, free=problem.sites.free, steps=50, tol=1e-6 * tol)
+    state = Refiner(problem).climb(state, free=problem.free, steps=50, tol=1e-6 * tol)
     yield Step(state)
     return state
 
@@ -119,19 +117,11 @@ def spread_variance(problem: Problem, active: Array) -> State | None:
     active = active[problem.norms[active] > 0]
     alpha = problem.norms[active] * (active.size / problem.energy)
     for _ in range(20):
-        state = evaluate(problem, active, alpha, empty.beta)
+        state = problem.evaluate(active, alpha, empty.beta)
         if state is not None:
             return state
         alpha = 10.0 * alpha  # nearly equal functions: H is singular in rounding
     return None
-
-
-def distinct(problem: Problem) -> Array:
-    """All functions but those that repeat an earlier one, as far as three products tell."""
-    every = np.arange(problem.norms.size)
-    rows = np.column_stack([problem.norms, problem.moments, problem.probe(every)])
-    _, first = np.unique(rows, axis=0, return_index=True)
-    return np.sort(first)
 
 
 @dataclass(frozen=True)
@@ -141,7 +131,7 @@ class EM:
     mackay: bool = False
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
-        state = spread_variance(problem, distinct(problem))
+        state = spread_variance(problem, problem.distinct())
         if state is None:
             return Stop.SINGULAR
         yield Step(state)

@@ -45,6 +45,11 @@ def half_solve(factor: Array, rhs: Array) -> Array:
     return blas.dtrsm(1.0, factor, rhs.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
 
 
+def half_solve_transposed(factor: Array, rhs: Array) -> Array:
+    """``L⁻ᵀ rhs`` for a C-ordered rhs of shape (S, M), which is kept."""
+    return blas.dtrsm(1.0, factor, rhs.T, side=1, lower=1, trans_a=0).T
+
+
 def inverse(factor: Array) -> Array:
     """``(L Lᵀ)⁻¹``, exactly symmetric."""
     if factor.size == 0:

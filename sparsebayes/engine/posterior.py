@@ -1,16 +1,28 @@
-"""The Gaussian posterior and log evidence of an active set, and their derivatives."""
+"""The Gaussian posterior of an active set, and the derivatives of the objective."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.problem import Problem
+from sparsebayes.engine.priors import Prior
+
+if TYPE_CHECKING:
+    from sparsebayes.engine.problem import Problem
 
 Array = np.ndarray
+
+
+class Local(Protocol):
+    """How a likelihood that is not Gaussian was approximated."""
+
+    def squared(self, state: State) -> Array:
+        """What stands for μ² in the derivatives with respect to α."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +39,10 @@ class State:
     factor, mean
         Cholesky factor of ``H = β gram + A``, and μ.
     evidence : float
-        ``log p(z | α, β)``.
-    objective : float
-        The evidence plus the prior.
+        ``log p(data | α, β)``.
+    prior : Prior
+    local : Local or None
+        None where the sites are Gaussian.
     """
 
     active: Array
@@ -39,7 +52,13 @@ class State:
     factor: Array
     mean: Array
     evidence: float
-    objective: float
+    prior: Prior
+    local: Local | None = None
+
+    @cached_property
+    def objective(self) -> float:
+        """The evidence plus the prior."""
+        return self.evidence + self.prior.log_density(self)
 
     @cached_property
     def cov(self) -> Array:
@@ -56,57 +75,29 @@ class State:
         """``γ = 1 − α Σ_ii``: 1 where the data decide, 0 where the prior does."""
         return 1.0 - self.alpha * self.variances
 
-    def scale(self, problem: Problem) -> Array:
+    @cached_property
+    def scale(self) -> Array:
         """``g = φᵀBφ`` of the active functions."""
-        return self.beta * problem.norms[self.active]
+        return self.beta * self.gram.diagonal()
+
+    @cached_property
+    def squared(self) -> Array:
+        """μ², corrected where the sites move with the weights."""
+        return self.mean**2 if self.local is None else self.local.squared(self)
 
     def s_and_q2(self) -> tuple[Array, Array]:
         """``s`` and ``q²`` of the active functions, each with itself left out."""
         # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
         variances = self.variances
-        return np.maximum(self.determined, 0.0) / variances, (self.mean / variances) ** 2
-
-
-def evaluate(
-    problem: Problem, active: Array, alpha: Array, beta: float, gram: Array | None = None
-) -> State | None:
-    """The state with these precisions; None where H is not positive definite in rounding."""
-    if gram is None:
-        gram = problem.gram(active)
-    size = active.size
-    constant = problem.sites.log_normaliser(beta) - 0.5 * beta * problem.energy
-    if size == 0:
-        return State(active, alpha, beta, gram, gram, np.empty(0), constant, constant)
-    hessian = beta * gram
-    hessian.flat[:: size + 1] += alpha
-    factor = linalg.cholesky(hessian)
-    if factor is None:
-        return None
-    moment = beta * problem.moments[active]
-    mean = linalg.solve(factor, moment)
-    # −½[log|H| − Σ log α + zᵀBz − μᵀHμ] and the sites' constant; T01 (38)-(41)
-    evidence = constant + 0.5 * (
-        float(np.log(alpha).sum()) - linalg.log_det(factor) + float(moment @ mean)
-    )
-    objective = evidence + problem.prior.log_density(alpha, beta * problem.norms[active])
-    if not np.isfinite(objective):
-        return None
-    return State(active, alpha, beta, gram, factor, mean, evidence, objective)
-
-
-def residual_energy(problem: Problem, state: State) -> float:
-    """``(z − Φμ)ᵀ W (z − Φμ)``, by ``Hμ = βΦᵀWz`` without a product with the samples."""
-    mean = state.mean
-    prior = float(mean @ (state.alpha * mean)) / state.beta
-    return max(problem.energy - float(mean @ problem.moments[state.active]) - prior, 0.0)
+        return np.maximum(self.determined, 0.0) / variances, self.squared / variances**2
 
 
 def gradient(problem: Problem, state: State) -> tuple[Array, float]:
     """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
-    _, first, _ = problem.prior.derivatives(state.alpha, state.scale(problem))
-    by_alpha = 0.5 * (1.0 - state.alpha * (state.mean**2 + state.variances)) + first
-    spread = state.beta * residual_energy(problem, state) + float(state.determined.sum())
-    by_beta = 0.5 * (problem.sites.size - spread)
+    first, _ = problem.prior.slopes(state)
+    by_alpha = 0.5 * (1.0 - state.alpha * (state.squared + state.variances)) + first
+    spread = state.beta * problem.residual_energy(state) + float(state.determined.sum())
+    by_beta = 0.5 * (problem.n_samples - spread)
     if problem.prior.relative:
         by_beta -= float(first.sum())
     return by_alpha, by_beta
@@ -116,16 +107,17 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     """Gradient and Hessian in (log α, log β); in log α alone where β is not `free`.
 
     With ``dΣ/dα_j = −Σ_·j Σ_j·`` and ``dμ/dα_j = −Σ_·j μ_j`` all second derivatives are
-    products of entries of Σ and μ: nothing here depends on the number of samples.
+    products of entries of Σ and μ: nothing here depends on the number of samples. Where the sites
+    move with the weights the gradient is exact, and the Hessian that of sites that stay.
     """
     alpha, beta, mean, cov = state.alpha, state.beta, state.mean, state.cov
     size = alpha.size
-    _, first, second = problem.prior.derivatives(alpha, state.scale(problem))
+    first, second = problem.prior.slopes(state)
     pull = alpha * mean
     scaled = alpha[:, None] * cov  # AΣ
     overlap = scaled * scaled.T  # α_i α_j Σ_ij²
     shrink = scaled.diagonal()  # 1 − γ
-    moment = pull * mean + shrink  # α(μ² + Σ_ii)
+    moment = alpha * state.squared + shrink  # α(μ² + Σ_ii)
 
     grad = np.empty(size + free)
     hess = np.empty((size + free, size + free))
@@ -134,20 +126,24 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     np.multiply(scaled, mean[:, None], out=block)
     block *= pull
     block += 0.5 * overlap
-    block[np.arange(size), np.arange(size)] += second - 0.5 * moment
+    block[np.arange(size), np.arange(size)] -= 0.5 * moment
+    if second.ndim == 1:
+        block[np.arange(size), np.arange(size)] += second
+    else:
+        block += second
     if free:
         drift = cov @ pull  # dμ/dlog β = ΣAμ
         unshrunk = size - float(shrink.sum())  # Σγ
-        spread = beta * residual_energy(problem, state) + unshrunk
+        spread = beta * problem.residual_energy(state) + unshrunk
         by_row = overlap.sum(axis=1)
         # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij², and its trace with βG is that of (I − ΣA)²
         cross = 0.5 * (shrink - by_row) - pull * drift
         trace = 2.0 * unshrunk - size + float(by_row.sum())
-        grad[size] = 0.5 * (problem.sites.size - spread)
+        grad[size] = 0.5 * (problem.n_samples - spread)
         corner = -0.5 * spread + float(pull @ drift) + 0.5 * trace
         if problem.prior.relative:
             grad[size] -= float(first.sum())
-            cross = cross - second
+            cross = cross - (second if second.ndim == 1 else second.sum(axis=1))
             corner += float(second.sum())
         hess[size, :size] = hess[:size, size] = cross
         hess[size, size] = corner

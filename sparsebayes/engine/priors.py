@@ -3,31 +3,53 @@
 A prior is a function ``f`` of ``log α`` that is added to the log evidence for each function in
 the model, with ``f = 0`` for a function outside it (α = ∞). A `relative` prior depends on
 ``log(α/g)`` with ``g = φᵀBφ``: then neither the unit of the targets nor that of a basis function
-matters. Every method is elementwise in arrays of α and g, or of s, q² and g.
+matters. Methods are elementwise in arrays of α and g, or of s, q² and g, where they do not take
+a state. `Trace` is not a sum over functions; it answers the same questions.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from sparsebayes.engine.posterior import State
 
 Array = np.ndarray
 
 
 class Prior(ABC):
-    """What solvers ask of a prior; a new one implements the four abstract methods."""
+    """What solvers ask of a prior.
+
+    Attributes
+    ----------
+    relative : bool
+        Whether only α/g matters, so that β moves it too.
+    cost : float
+        The price of an effective parameter, where the prior is ``−c tr S``; else 0.
+    """
 
     relative: bool
+    cost: float = 0.0
 
     @abstractmethod
-    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
-        """``f`` and its first and second derivative with respect to log α."""
+    def log_density(self, state: State) -> float:
+        """What the prior adds to the log evidence."""
 
     @abstractmethod
-    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
-        """``p ≥ 0`` and ``r ≥ 0`` with ``f' = p − r α``: for fixed-point updates."""
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        """First derivatives in log α, (S,), and second, (S, S) or the diagonal (S,)."""
+
+    @abstractmethod
+    def pull(self, state: State) -> tuple[Array, Array]:
+        """``p ≥ 0`` and ``r ≥ 0``, the first derivatives ``p − r α``: for fixed-point updates."""
+
+    def weight(self, state: State) -> Array:
+        """What the active functions have for g in `optimum` and `gain`."""
+        return state.scale
 
     @abstractmethod
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
@@ -37,10 +59,6 @@ class Prior(ABC):
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
         """``ℓ(α) + f``: the objective with the function minus the objective without it."""
 
-    def log_density(self, alpha: Array, g: Array) -> float:
-        """The sum of f over the functions in the model."""
-        return float(self.derivatives(alpha, g)[0].sum())
-
     def best_gain(self, s: Array, q2: Array, g: Array) -> Array:
         """The gain at the optimum; 0 where the function is better left out."""
         alpha = self.optimum(s, q2, g)
@@ -48,6 +66,27 @@ class Prior(ABC):
         some = np.flatnonzero(np.isfinite(alpha))
         gain[some] = self.gain(alpha[some], s[some], q2[some], g[some])
         return np.maximum(gain, 0.0)
+
+
+class Separable(Prior):
+    """A sum over the functions in the model; a new one implements five elementwise methods."""
+
+    @abstractmethod
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        """``f`` and its first and second derivative with respect to log α."""
+
+    @abstractmethod
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        """``p ≥ 0`` and ``r ≥ 0`` with ``f' = p − r α``."""
+
+    def log_density(self, state: State) -> float:
+        return float(self.derivatives(state.alpha, state.scale)[0].sum())
+
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        return self.derivatives(state.alpha, state.scale)[1:]
+
+    def pull(self, state: State) -> tuple[Array, Array]:
+        return self.split(state.alpha, state.scale)
 
 
 def likelihood_gain(alpha: Array, s: Array, q2: Array) -> Array:
@@ -62,7 +101,7 @@ def flat_optimum(s: Array, q2: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Flat(Prior):
+class Flat(Separable):
     """Uniform in log α: the classical relevance vector machine."""
 
     relative = False
@@ -71,7 +110,7 @@ class Flat(Prior):
         zero = np.zeros(alpha.size)
         return zero, zero, zero
 
-    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
         zero = np.zeros(alpha.size)
         return zero, zero
 
@@ -81,7 +120,7 @@ class Flat(Prior):
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
         return likelihood_gain(alpha, s, q2)
 
-    def log_density(self, alpha: Array, g: Array) -> float:
+    def log_density(self, state: State) -> float:
         return 0.0
 
     def best_gain(self, s: Array, q2: Array, g: Array) -> Array:
@@ -91,7 +130,7 @@ class Flat(Prior):
 
 
 @dataclass(frozen=True)
-class Smoothness(Prior):
+class Smoothness(Separable):
     """``f = −c / (1 + α/g)``: each function costs c times its degrees of freedom [1]_.
 
     c = 0 is `Flat`; 1, ½ log N and log N give the criteria of Akaike ("aic"), Schwarz ("bic") and
@@ -114,7 +153,7 @@ class Smoothness(Prior):
         first = self.c * freedom * (1.0 - freedom)
         return -self.c * freedom, first, first * (2.0 * freedom - 1.0)
 
-    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
         return self.derivatives(alpha, g)[1], np.zeros(alpha.size)
 
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
@@ -158,7 +197,61 @@ class Smoothness(Prior):
 
 
 @dataclass(frozen=True)
-class Gamma(Prior):
+class Trace(Prior):
+    """``−c tr S``, S the smoothing matrix ``ΦΣΦᵀB``: c for each effective parameter [1]_.
+
+    With an orthonormal design it is `Smoothness`; in general one function's share depends on the
+    others. Given those, adding a function adds ``u/(α + s)`` to the trace, ``u = ‖B^-½C⁻¹φ‖²``,
+    which only takes ``2cu`` off q²: the optimum is that of `Flat`. Here g stands for u.
+
+    References
+    ----------
+    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (2.157) and A.8.
+    """
+
+    c: float
+    relative = True
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.c) and self.c >= 0):
+            raise ValueError(f"Trace needs a finite c >= 0, got {self.c!r}.")
+
+    @property
+    def cost(self) -> float:  # type: ignore[override]
+        return self.c
+
+    def log_density(self, state: State) -> float:
+        return -self.c * float(state.determined.sum())
+
+    def _first(self, state: State) -> tuple[Array, Array]:
+        weighted = state.alpha[:, None] * state.cov  # AΣ
+        spread = state.cov @ weighted  # ΣAΣ
+        # dtrS/dlog α_i = −α_i (ΣGΣ)_ii and ΣGΣ = Σ − ΣAΣ  # S08 (A.51)
+        return state.alpha * (state.variances - spread.diagonal()), spread
+
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        first, spread = self._first(state)
+        outer = state.alpha[:, None] * state.alpha
+        second = 2.0 * outer * state.cov * (spread - state.cov)
+        second[np.diag_indices_from(second)] += first
+        return self.c * first, self.c * second
+
+    def pull(self, state: State) -> tuple[Array, Array]:
+        return self.c * np.maximum(self._first(state)[0], 0.0), np.zeros(state.alpha.size)
+
+    def weight(self, state: State) -> Array:
+        first, _ = self._first(state)
+        return np.maximum(first, 0.0) / (state.alpha * state.variances**2)
+
+    def optimum(self, s: Array, q2: Array, g: Array) -> Array:
+        return flat_optimum(s, q2 - 2.0 * self.c * g)
+
+    def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
+        return likelihood_gain(alpha, s, q2 - 2.0 * self.c * g)
+
+
+@dataclass(frozen=True)
+class Gamma(Separable):
     """``f = a log α − b α − max``: a gamma prior on α, in the user's units of α [1]_.
 
     It is taken relative to its own maximum, so that a function outside the model costs
@@ -186,7 +279,7 @@ class Gamma(Prior):
         rate = self.b * alpha
         return self.a * np.log(alpha) - rate - peak, self.a - rate, -rate
 
-    def pull(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
         return np.full(alpha.size, self.a), np.full(alpha.size, self.b)
 
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:

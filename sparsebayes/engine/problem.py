@@ -1,120 +1,121 @@
-"""What a solver climbs: design, prior and sites, with the products that all states share."""
+"""What a solver climbs: design, prior and sites, seen through the few questions it may ask."""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes.engine.design import Dense, Design
+from sparsebayes.engine.design import Design
+from sparsebayes.engine.posterior import State
 from sparsebayes.engine.priors import Prior
-from sparsebayes.engine.sites import Gaussian
 
 Array = np.ndarray
 
 
-class Problem:
-    """``log p(z | α, β) + log p(α)`` as a function of the active set, α and β.
-
-    Products with the design are in the metric of the weights w, without β, so they stay
-    valid when β changes. Rows of ``ΦᵀWΦ`` are computed for functions that are active when all
-    candidates are scored, and kept as long as `memory_budget` allows.
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """All functions as a state sees them, in the metric of its B.
 
     Attributes
     ----------
-    norms, moments : ndarray, (M,)
-        ``φᵀWφ`` and ``ΦᵀWz``.
-    energy : float
-        ``zᵀWz``.
-    capacity : int
-        How many functions a restricted problem may have.
-    max_beta : float
-        The largest β: beyond it the residual is a difference of numbers equal in rounding.
+    scale, q : ndarray, (M,)
+        ``φᵀBφ``, and the derivative of the log likelihood with respect to the weight.
+    rows : ndarray, (S, M)
+        ``Φ_aᵀBΦ``; the caller may overwrite it.
+    shift : ndarray or 0
+        What is to be added to q² because B itself moves with the weights; 0 where it does not.
     """
 
-    def __init__(
-        self, design: Design, prior: Prior, sites: Gaussian, memory_budget: int = 1 << 30
-    ) -> None:
-        self.design = design
-        self.prior = prior
-        self.sites = sites
-        weights, target = sites.weights, sites.target
-        self.capacity = design.capacity
-        self.energy = float(target @ (weights * target))
-        self.max_beta = 1e10 * sites.size / self.energy if self.energy > 0 else np.inf
-        norms = design.squared_norms(weights)
-        self._set_products(norms, design.project(weights * target), memory_budget)
+    scale: Array
+    q: Array
+    rows: Array
+    shift: Array | float = 0.0
 
-    def _set_products(self, norms: Array, moments: Array, memory_budget: int) -> None:
-        self.norms, self.moments = norms, moments
-        self._memory_budget = memory_budget
-        self._slot = np.full(norms.size, -1)  # where a function's row is in _rows
-        self._rows = np.empty((0, norms.size))
-        self._n_rows = 0
-        self._max_rows = max(64, memory_budget // (4 * 8 * max(1, norms.size)))
 
-    def weighted(self, columns: Array) -> Array:
-        """Columns, or one column, multiplied by the weights of the samples."""
-        if self.sites.unweighted:
-            return columns
-        return (columns.T * self.sites.weights).T
+class Problem(ABC):
+    """``log p(data | α, β) + log p(α)`` as a function of the active set, α and β.
 
-    def probe(self, index: Array) -> Array:
-        """Products of the functions with a fixed arbitrary vector: equal for equal functions."""
-        vector = np.cos(np.arange(1.0, self.sites.weights.size + 1.0) ** 2)
-        return self.design.project(self.sites.weights * vector)[index]
+    Attributes
+    ----------
+    prior : Prior
+    n_functions, n_samples : int, float
+        Repeated samples count as often as they occur.
+    free : bool
+        Whether β is estimated.
+    beta : float
+        Where β begins.
+    max_beta : float
+        The largest β: beyond it the residual is a difference of numbers equal in rounding.
+    norms, energy : ndarray (M,), float
+        ``φᵀWφ`` and ``zᵀWz`` of the empty model, to begin with.
+    capacity : int
+        How many functions a restricted problem may have.
+    """
 
-    def gram_rows(self, index: Array) -> Array:
-        """A copy of the chosen rows of ``ΦᵀWΦ``, (k, M)."""
-        slots = self._slots(index)  # may replace self._rows
-        return self._rows[slots]
+    design: Design
+    prior: Prior
+    n_samples: float
+    free: bool
+    beta: float
+    max_beta: float
+    norms: Array
+    energy: float
+    capacity: int
 
-    def gram(self, index: Array) -> Array:
-        """``Φ_aᵀWΦ_a``, (k, k)."""
-        slots = self._slots(index)
-        return self._rows[slots[:, None], index]
+    @property
+    def n_functions(self) -> int:
+        return self.norms.size
 
-    def hold(self, beta: float) -> Problem:
-        """The same problem with the noise fixed."""
-        held = copy.copy(self)
-        held.sites = replace(self.sites, noise_variance=1.0 / beta)
-        held._set_products(self.norms, self.moments, self._memory_budget)  # its own rows
-        return held
+    @abstractmethod
+    def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
+        """The state with these precisions; None where H is not positive definite in rounding."""
 
+    @abstractmethod
+    def move(self, state: State, alpha: Array, beta: float) -> State | None:
+        """The same functions with other precisions."""
+
+    @abstractmethod
+    def shrink(self, state: State, keep: Array) -> State | None:
+        """The same state with the functions of a mask only."""
+
+    @abstractmethod
+    def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
+        """The same state with further functions."""
+
+    @abstractmethod
+    def survey(self, state: State) -> Survey:
+        """What decides whether a function should join."""
+
+    @abstractmethod
+    def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
+        """A function of i that gives ``φ_iᵀBφ_j`` for all j of `index`, i counted in it."""
+
+    @abstractmethod
     def restrict(self, index: Array) -> Problem:
         """The same problem with these functions only, numbered in this order."""
-        part = object.__new__(Problem)
-        part.design = Dense(self.design.columns(index))
-        part.prior, part.sites = self.prior, self.sites
-        part.capacity = index.size
-        part.energy, part.max_beta = self.energy, self.max_beta
-        part._set_products(self.norms[index], self.moments[index], self._memory_budget)
-        return part
 
-    def _slots(self, index: Array) -> Array:
-        slots = self._slot[index]
-        if slots.size and slots.min() < 0:
-            self._compute(index)
-            slots = self._slot[index]
-        return slots
+    @abstractmethod
+    def hold(self, beta: float) -> Problem:
+        """The same problem with the noise fixed."""
 
-    def _compute(self, index: Array) -> None:
-        new = index[self._slot[index] < 0]
-        if self._n_rows + new.size > self._max_rows:  # forget what is not asked for now
-            kept = index[self._slot[index] >= 0]
-            rows = self._rows[self._slot[kept]]
-            self._slot[:] = -1
-            self._slot[kept] = np.arange(kept.size)
-            self._rows[: kept.size] = rows
-            self._n_rows = kept.size
-        end = self._n_rows + new.size
-        if end > len(self._rows):
-            capacity = max(end, 64, min(2 * len(self._rows), self._max_rows))
-            grown = np.empty((capacity, self.norms.size))
-            grown[: self._n_rows] = self._rows[: self._n_rows]
-            self._rows = grown
-        weighted = self.weighted(self.design.columns(new))
-        self._rows[self._n_rows : end] = self.design.project(weighted).T
-        self._slot[new] = np.arange(self._n_rows, end)
-        self._n_rows = end
+    @abstractmethod
+    def residual_energy(self, state: State) -> float:
+        """``(z − Φμ)ᵀ W (z − Φμ)``, asked for where β is free."""
+
+    @abstractmethod
+    def distinct(self) -> Array:
+        """All functions but those that repeat an earlier one, as far as three products tell."""
+
+
+def first_of_equals(*products: Array) -> Array:
+    """The numbers of the first functions with these products, in order."""
+    _, first = np.unique(np.column_stack(products), axis=0, return_index=True)
+    return np.sort(first)
+
+
+def probe(n_samples: int) -> Array:
+    """A fixed arbitrary vector: functions with equal products with it are equal."""
+    return np.cos(np.arange(1.0, n_samples + 1.0) ** 2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.posterior import State, curvature, evaluate, gradient
+from sparsebayes.engine.posterior import State, curvature, gradient
 from sparsebayes.engine.problem import Problem
 
 Array = np.ndarray
@@ -26,30 +26,18 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
     if state.active.size == 0:
         return state
     s, q2 = state.s_and_q2()
-    scale = state.scale(problem)
-    least = _LOST * scale
-    gain = problem.prior.best_gain(np.maximum(s, least), q2, scale)
+    weight = problem.prior.weight(state)
+    least = _LOST * state.scale
+    gain = problem.prior.best_gain(np.maximum(s, least), q2, weight)
     doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= least))
     if doomed.size > 1:
-        loss = problem.prior.gain(state.alpha[doomed], s[doomed], q2[doomed], scale[doomed])
+        loss = problem.prior.gain(state.alpha[doomed], s[doomed], q2[doomed], weight[doomed])
         doomed = doomed[np.argsort(loss, kind="stable")]
     while doomed.size:
         keep = np.ones(state.active.size, dtype=bool)
         keep[doomed] = False
-        smaller = evaluate(
-            problem,
-            state.active[keep],
-            state.alpha[keep],
-            state.beta,
-            state.gram[keep][:, keep],
-        )
+        smaller = problem.shrink(state, keep)
         if smaller is not None and smaller.objective >= state.objective:
-            # The covariance of the rest given that those weights are zero: O(S² k).
-            lost = state.cov[doomed][:, keep]
-            core = linalg.cholesky(state.cov[doomed][:, doomed])
-            if core is not None:
-                half = linalg.half_solve(core, lost)
-                smaller.__dict__["cov"] = state.cov[keep][:, keep] - half.T @ half
             return smaller
         doomed = doomed[: doomed.size // 2]
     return state
@@ -64,17 +52,17 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
     if state.active.size == 0:
         return state
     s, q2 = state.s_and_q2()
-    scale = state.scale(problem)
-    s = np.maximum(s, _LOST * scale)
-    gain = problem.prior.best_gain(s, q2, scale)
-    rise = gain - problem.prior.gain(state.alpha, s, q2, scale)
+    weight = problem.prior.weight(state)
+    s = np.maximum(s, _LOST * state.scale)
+    gain = problem.prior.best_gain(s, q2, weight)
+    rise = gain - problem.prior.gain(state.alpha, s, q2, weight)
     i = int(np.argmax(rise))
     if rise[i] <= tol or gain[i] <= 0.0:
         return state
     alpha = state.alpha.copy()
     one = slice(i, i + 1)
-    alpha[one] = problem.prior.optimum(s[one], q2[one], scale[one])
-    new = evaluate(problem, state.active, alpha, state.beta, state.gram)
+    alpha[one] = problem.prior.optimum(s[one], q2[one], weight[one])
+    new = problem.move(state, alpha, state.beta)
     return new if new is not None and new.objective >= state.objective else state
 
 
@@ -124,9 +112,7 @@ class Refiner:
                 step *= _LONGEST_STEP / longest
             growth = np.exp(step)
             beta = min(state.beta * float(growth[size]), limit) if free else state.beta
-            new = evaluate(
-                self.problem, state.active, state.alpha * growth[:size], beta, state.gram
-            )
+            new = self.problem.move(state, state.alpha * growth[:size], beta)
             if new is not None and new.objective >= state.objective:
                 expected = float(grad @ step + 0.5 * step @ (hess @ step))
                 ratio = (new.objective - state.objective) / expected if expected > 0 else 1.0

@@ -29,7 +29,7 @@ import numpy as np
 from sparsebayes.engine.candidates import Scores, add, score, spread
 from sparsebayes.engine.driver import Climb, Step, Stop, collapsed, finish, start
 from sparsebayes.engine.em import converge, spread_variance
-from sparsebayes.engine.posterior import State, evaluate
+from sparsebayes.engine.posterior import State
 from sparsebayes.engine.problem import Problem
 from sparsebayes.engine.refine import Refiner, reestimate
 
@@ -64,7 +64,7 @@ CREDIBLE = Effort(threshold=1.0, share=0.01, steps=1)
 
 def roughly(problem: Problem) -> Effort:
     """For growth that is refined later; where there is little to choose from, less will do."""
-    return ROUGH if problem.norms.size > 128 else CREDIBLE
+    return ROUGH if problem.n_functions > 128 else CREDIBLE
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Sequential:
         yield Step(state)
         state = yield from self._everywhere(problem, state, self._explore, tol)
         state = yield from self._everywhere(problem, state, self._settle, tol)
-        if not (problem.sites.free and collapsed(problem, state)):
+        if not (problem.free and collapsed(problem, state)):
             return finish(problem, state)
         rough = yield from self._everywhere(problem, start(problem), self._rough, tol)
         yield Step(rough, back=True)
@@ -108,7 +108,7 @@ class Sequential:
 
     def _everywhere(self, problem: Problem, state: State, search: Search, tol: float) -> Path:
         """Search among as many functions as can be held, and again while others gain."""
-        while problem.capacity < problem.norms.size:
+        while problem.capacity < problem.n_functions:
             scores = score(problem, state)
             if scores.largest <= tol:
                 return state
@@ -127,10 +127,10 @@ class Sequential:
         """Grow with the noise free, then dive."""
         coarse = Effort(float(np.clip(2.5 * tol, 0.03, max(0.05, tol))))
         fine = Effort(tol)
-        n_functions = problem.norms.size
-        state = yield from self._grow(problem, state, roughly(problem), free=problem.sites.free)
+        n_functions = problem.n_functions
+        state = yield from self._grow(problem, state, roughly(problem), free=problem.free)
         state, width = yield from self._dive(problem, state, 0.1, coarse)
-        if state.active.size < problem.sites.size / 20:  # what a stall looks like
+        if state.active.size < problem.n_samples / 20:  # what a stall looks like
             state, deeper = yield from self._dive(problem, state, 0.01, coarse)
             state, seeded = yield from self._seed(problem, state, min(n_functions, 96), coarse)
             width = max(width, deeper, seeded)
@@ -152,7 +152,7 @@ class Sequential:
 
     def _seed(self, problem: Problem, state: State, size: int, effort: Effort) -> Width:
         """Start from many functions at once, as EM does: with a wide kernel none gains alone."""
-        index = np.unique(np.linspace(0, problem.norms.size - 1, size).astype(np.intp))
+        index = np.unique(np.linspace(0, problem.n_functions - 1, size).astype(np.intp))
         seed = spread_variance(problem, index)
         if seed is None:
             return state, state.active.size
@@ -160,23 +160,23 @@ class Sequential:
             seed = step.state
             yield Step(seed, accepted=False)
         width = seed.active.size
-        free = problem.sites.free
+        free = problem.free
         seed = yield from self._grow(problem, seed, effort, free=free, accepted=False)
         return (yield from self._better(problem, state, seed)), width
 
     def _better(self, problem: Problem, state: State, end: State) -> Path:
         """The end of an exploration if it is higher and sane, else the state before it."""
-        if end.objective <= state.objective or (problem.sites.free and collapsed(problem, end)):
+        if end.objective <= state.objective or (problem.free and collapsed(problem, end)):
             return state
         yield Step(end)
         return end
 
     def _dive(self, problem: Problem, state: State, depth: float, effort: Effort) -> Width:
         """Lower the noise by `depth`, grow, give it back; the better end, and how wide it grew."""
-        free = problem.sites.free
+        free = problem.free
         size = state.active.size
         beta = min(state.beta / depth, problem.max_beta) if free else state.beta / depth
-        low = evaluate(problem, state.active, state.alpha, beta, state.gram)
+        low = problem.move(state, state.alpha, beta)
         if low is None or beta <= state.beta:
             return state, size
         limit = 64 + size + size // 2
@@ -185,13 +185,13 @@ class Sequential:
         )
         width = low.active.size
         if not free:
-            low = evaluate(problem, low.active, low.alpha, state.beta, low.gram) or state
+            low = problem.move(low, low.alpha, state.beta) or state
         low = yield from self._grow(problem, low, effort, free=free, accepted=False)
         return (yield from self._better(problem, state, low)), width
 
     def _settle(self, problem: Problem, state: State, tol: float) -> Path:
         """Climb until no single step gains more than `tol`."""
-        free = problem.sites.free
+        free = problem.free
         refiner = Refiner(problem)
         while True:
             state = refiner.climb(state, free=free, steps=50, tol=1e-4 * tol)

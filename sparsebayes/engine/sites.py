@@ -1,7 +1,18 @@
-"""Gaussian sites: what the data say about the function values, as ``z_n ~ N(f_n, 1/b_n)``.
+"""Sites: what the data say about the function values f.
 
-The precisions are ``b_n = β w_n``. The weights w are given; β is the noise precision of a
-regression, free or fixed. The engine sees no more of the data than this.
+`Gaussian` sites are ``z_n ~ N(f_n, 1/b_n)`` with ``b_n = β w_n``: the weights w are given, β is
+the noise precision of a regression. The others are likelihoods of labels. They are expanded to
+second order around the current f (`Expansion`), which makes them Gaussian for the time being, with
+``B`` the negative second derivatives; the third derivatives say how B moves with f.
+
+The probit may be smoothed before it is expanded [1]_. With V_n the variance of f_n when sample
+n is left out, ``y = f − Vτ`` its mean and ``Z = Φ(t y/√(1 + V))``, the function expanded is
+``ψ(f) = log Z(y) + (f − y)²/2V``, whose slope is τ and whose curvature is QC04's Ω. V = 0
+gives back ``log p(t|f)``: Laplace's method.
+
+References
+----------
+.. [1] J. Quiñonero-Candela, "Learning with uncertainty", 2004, app. C (14)-(19).
 """
 
 from __future__ import annotations
@@ -9,8 +20,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.special import expit, log_expit, log_ndtr, log_softmax
 
 Array = np.ndarray
 
@@ -30,11 +43,6 @@ class Gaussian:
     weights: Array
     noise_variance: float | None = None
 
-    @property
-    def free(self) -> bool:
-        """Whether β is estimated."""
-        return self.noise_variance is None
-
     @cached_property
     def size(self) -> float:
         """The number of samples, repeated ones counted as often as they occur."""
@@ -48,3 +56,249 @@ class Gaussian:
     def log_normaliser(self, beta: float) -> float:
         """The logarithm of the constant before the exponential of all sites."""
         return 0.5 * self.size * math.log(beta / (2.0 * math.pi))
+
+
+class Skew(NamedTuple):
+    """Derivatives through B, by f, (N, K), and by V, (N,); and that of the slope by V."""
+
+    by_f: Array
+    by_cavity: Array | None = None
+    slope_by_cavity: Array | None = None
+
+
+class Expansion(Protocol):
+    """A log likelihood around f, one f per sample and output.
+
+    Attributes
+    ----------
+    value : float
+        The log likelihood (or ψ) of all samples.
+    slope : ndarray, (N, K)
+        τ, its derivative.
+    normaliser : float
+        ``½ Σ log(1 + VΩ)``: what the evidence has besides for a smoothed likelihood.
+    """
+
+    value: float
+    slope: Array
+    normaliser: float
+
+    def gram(self, rows: Array, output: Array) -> Array:
+        """``Φ_aᵀBΦ_a`` of functions given by their rows (S, N) and outputs, (S, S)."""
+        ...
+
+    def weigh(self, rows: Array, output: Array, k: int) -> Array:
+        """``BΦ_a`` as output k sees it, (S, N)."""
+        ...
+
+    def diagonal(self, k: int) -> Array:
+        """The diagonal of B for output k, (N,)."""
+        ...
+
+    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
+        """How ``tr(ΦMΦᵀB)``, less the normaliser, moves through B; M is `half_cov`."""
+        ...
+
+
+class Sites(Protocol):
+    """Labels with a likelihood of one f per sample and output."""
+
+    weights: Array
+    outputs: int
+    cavity: str
+
+    def expand(self, f: Array, cavity: Array | None) -> Expansion: ...
+
+
+class _Scalar:
+    """An expansion with one output: B is a diagonal."""
+
+    value: float
+    slope: Array
+    curve: Array
+    normaliser = 0.0
+
+    def gram(self, rows: Array, output: Array) -> Array:
+        return (rows * self.curve) @ rows.T
+
+    def weigh(self, rows: Array, output: Array, k: int) -> Array:
+        return rows * self.curve
+
+    def diagonal(self, k: int) -> Array:
+        return self.curve
+
+
+@dataclass(frozen=True)
+class Logit:
+    """``p(t|f) = 1/(1 + exp(−t f))``, t = ±1.  # T01 (23)"""
+
+    labels: Array
+    weights: Array
+    outputs = 1
+    cavity = "none"
+
+    def expand(self, f: Array, cavity: Array | None) -> _LogitExpansion:
+        return _LogitExpansion(self, f[:, 0])
+
+
+class _LogitExpansion(_Scalar):
+    def __init__(self, sites: Logit, f: Array) -> None:
+        margin = sites.labels * f
+        self.f, self.wrong = f, expit(-margin)
+        self.value = float(sites.weights @ log_expit(margin))
+        self.slope = (sites.weights * sites.labels * self.wrong)[:, None]
+        self.curve = sites.weights * self.wrong * expit(margin)
+
+    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
+        spread = np.einsum("sn,sn->n", half_cov @ rows, rows)
+        return Skew((spread * self.curve * -np.tanh(0.5 * self.f))[:, None])
+
+
+@dataclass(frozen=True)
+class Probit:
+    """``p(t|f) = Φ(t f)``, t = ±1, smoothed with V as `cavity` says.
+
+    "none" is V = 0, Laplace's method; "prior" V = diag(ΦA⁻¹Φᵀ), the naive mean field; "posterior"
+    the variance that the other samples leave, the adaptive TAP mean field (which is expectation
+    propagation).
+    """
+
+    labels: Array
+    weights: Array
+    cavity: str = "none"
+    outputs = 1
+
+    def expand(self, f: Array, cavity: Array | None) -> _ProbitExpansion:
+        return _ProbitExpansion(self, f[:, 0], cavity)
+
+
+class _ProbitExpansion(_Scalar):
+    def __init__(self, sites: Probit, f: Array, cavity: Array | None) -> None:
+        self.weights, self.labels = sites.weights, sites.labels
+        self.cavity = np.zeros(f.size) if cavity is None else cavity
+        self.width = np.sqrt(1.0 + self.cavity)
+        self.a = a = self._solve(sites.labels * f)
+        rate, first = _mills(a)
+        shortfall = 1.0 + self.cavity * first / self.width**2  # 1 + Vτ'
+        self.rate, self.first, self.shortfall = rate, first, shortfall
+        tau = rate / self.width
+        self.single = -first / (self.width**2 * shortfall)  # Ω of a sample that occurs once
+        # ψ = log Z(y) + (f − y)²/2V with f − y = Vτ
+        psi = log_ndtr(a) + 0.5 * self.cavity * tau**2
+        self.value = float(sites.weights @ psi)
+        self.slope = (sites.weights * sites.labels * tau)[:, None]
+        self.curve = sites.weights * self.single
+        self.normaliser = -0.5 * float(sites.weights @ np.log(shortfall))
+
+    def _solve(self, margin: Array) -> Array:
+        """a with ``a √(1+V) + V ρ(a)/√(1+V) = t f``: the slope is between 1/√(1+V) and √(1+V)."""
+        a = margin / self.width
+        if not self.cavity.any():
+            return a
+        low, high = -np.inf, margin / self.width
+        for _ in range(100):
+            rate, first = _mills(a)
+            value = a * self.width + self.cavity * rate / self.width - margin
+            new = a - value / (self.width + self.cavity * first / self.width)
+            low = np.where(value < 0, np.maximum(low, a), low)
+            high = np.where(value >= 0, np.minimum(high, a), high)
+            outside = (new < low) | (new > high)
+            new = np.where(outside, np.where(np.isfinite(low), 0.5 * (low + high), new), new)
+            done = np.abs(new - a) <= 1e-13 * (1.0 + np.abs(a))
+            a = new
+            if done.all():
+                break
+        return a
+
+    def updated_cavity(self, spread: Array) -> Array:
+        """V from the variances of f: those without the sample's own site."""
+        return spread / np.maximum(1.0 - spread * self.single, 1e-12)
+
+    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
+        a, rate, first = self.a, self.rate, self.first
+        second = -first * (a + rate) - rate * (1.0 + first)
+        spread = np.einsum("sn,sn->n", half_cov @ rows, rows)
+        # What the normaliser takes back: ½V/(1 + VΩ) = ½V(1 + Vτ')
+        spread = self.weights * (spread - 0.5 * self.cavity * self.shortfall)
+        by_f = -spread * self.labels * second / (self.width * self.shortfall) ** 3
+        if not self.cavity.any():
+            return Skew(by_f[:, None])
+        third = -second * (a + 2.0 * rate) - 2.0 * first * (1.0 + first)
+        move = self.cavity * second**2 / self.width**6 - third * self.shortfall / self.width**4
+        turn = 0.5 * self.weights * self.labels * second / (self.width**3 * self.shortfall)
+        return Skew(by_f[:, None], 0.5 * spread * move / self.shortfall**3, turn)
+
+
+def _mills(a: Array) -> tuple[Array, Array]:
+    """``ρ = φ(a)/Φ(a)`` and its derivative ``−ρ(a + ρ)``."""
+    rate = np.exp(-0.5 * a * a - 0.5 * math.log(2.0 * math.pi) - log_ndtr(a))
+    # For very negative a, a + ρ is a difference of large numbers: 1/|a| − 2/|a|³ + 10/|a|⁵.
+    far = np.minimum(a, -30.0)
+    inverse = -1.0 / far
+    excess = np.where(a < -30.0, inverse * (1.0 - 2.0 * inverse**2 + 10.0 * inverse**4), a + rate)
+    rate = np.where(a < -30.0, excess - a, rate)
+    return rate, -rate * excess
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """``p(t = k|f) = exp(f_k)/Σ_l exp(f_l)``, labels 0 to K − 1.  # T01 (28)"""
+
+    labels: Array
+    weights: Array
+    outputs: int
+    cavity = "none"
+
+    @cached_property
+    def onehot(self) -> Array:
+        return np.eye(self.outputs)[self.labels]
+
+    def expand(self, f: Array, cavity: Array | None) -> _SoftmaxExpansion:
+        return _SoftmaxExpansion(self, f)
+
+
+class _SoftmaxExpansion:
+    """B has a block ``w (diag π − ππᵀ)`` for each sample."""
+
+    normaliser = 0.0
+
+    def __init__(self, sites: Softmax, f: Array) -> None:
+        logs = log_softmax(f, axis=1)
+        self.weights, self.probability = sites.weights, np.exp(logs)
+        self.value = float(sites.weights @ logs[np.arange(len(f)), sites.labels])
+        self.slope = sites.weights[:, None] * (sites.onehot - self.probability)
+        # π(1 − π) without loss where π is almost one
+        rest = -np.expm1(logs)
+        self.own = sites.weights[:, None] * self.probability * rest
+
+    def gram(self, rows: Array, output: Array) -> Array:
+        weighted = rows * self.probability.T[output]
+        gram = -(weighted * self.weights) @ weighted.T
+        for k in np.unique(output):
+            some = np.flatnonzero(output == k)
+            gram[np.ix_(some, some)] = (rows[some] * self.own[:, k]) @ rows[some].T
+        return gram
+
+    def weigh(self, rows: Array, output: Array, k: int) -> Array:
+        shared = -self.weights * self.probability[:, k]
+        weighted = rows * (self.probability.T[output] * shared)
+        some = output == k
+        weighted[some] = rows[some] * self.own[:, k]
+        return weighted
+
+    def diagonal(self, k: int) -> Array:
+        return self.own[:, k]
+
+    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
+        # tr(M_n dB_n) = dπᵀ(diag M_n − 2M_nπ) and dπ = (diag π − ππᵀ) df
+        probability = self.probability
+        mixed = half_cov @ (rows * probability.T[output])  # S × N
+        inner = np.empty_like(probability)
+        for k in range(probability.shape[1]):
+            some = np.flatnonzero(output == k)
+            own = rows[some]
+            variance = np.einsum("sn,sn->n", half_cov[np.ix_(some, some)] @ own, own)
+            inner[:, k] = variance - 2.0 * np.einsum("sn,sn->n", mixed[some], own)
+        inner = probability * inner
+        inner -= probability * inner.sum(axis=1, keepdims=True)
+        return Skew(self.weights[:, None] * inner)

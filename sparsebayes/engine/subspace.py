@@ -52,7 +52,7 @@ class Subspace:
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
         state = start(problem)
         yield Step(state)
-        queue = rng.permutation(problem.norms.size)
+        queue = rng.permutation(problem.n_functions)
         while queue.size:
             room = self.n_add if self.size is None else max(1, self.size - state.active.size)
             drawn, queue = queue[:room], queue[room:]

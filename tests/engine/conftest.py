@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from sparsebayes.engine import Dense, Flat, Gamma, Gaussian, Problem, Smoothness
+from sparsebayes.engine import Dense, Exact, Flat, Gamma, Gaussian, Smoothness, Trace
 
 PRIORS = {
     "flat": Flat(),
     "zero": Smoothness(0.0),
     "bic": Smoothness(1.7),
     "gamma": Gamma(0.3, 0.5),
+    "trace": Trace(1.3),
 }
 
 
@@ -19,7 +20,7 @@ def make_problem(prior=None, *, weights=None, noise=None, n_samples=30, n_functi
     matrix = rng.standard_normal((n_samples, n_functions))
     target = matrix[:, :3] @ [1.0, 2.0, -1.0] + 0.3 * rng.standard_normal(n_samples)
     weights = np.ones(n_samples) if weights is None else weights
-    return Problem(Dense(matrix), prior or Flat(), Gaussian(target, weights, noise))
+    return Exact(Dense(matrix), prior or Flat(), Gaussian(target, weights, noise))
 
 
 def kernel_problem(n_samples=60, *, prior=None, width=2.0, noise=None, seed=0, scale=0.1):
@@ -30,7 +31,7 @@ def kernel_problem(n_samples=60, *, prior=None, width=2.0, noise=None, seed=0, s
     kernel = np.exp(-0.5 * (x[:, None] - x) ** 2 / width**2)
     matrix = np.column_stack([np.ones(n_samples), kernel])
     target = target - target.mean()
-    return Problem(Dense(matrix), prior or Flat(), Gaussian(target, np.ones(n_samples), noise))
+    return Exact(Dense(matrix), prior or Flat(), Gaussian(target, np.ones(n_samples), noise))
 
 
 @pytest.fixture(params=PRIORS)

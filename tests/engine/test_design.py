@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine import Dense, Flat, Gaussian, Lazy, Problem, make_design
+from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Lazy, make_design
 
 
 def make(budget, seed=0):
@@ -38,7 +38,7 @@ def test_make_design_holds_what_fits():
 def test_gram_rows_survive_forgetting():
     matrix, _, _ = make(budget=0)
     weights = np.random.default_rng(2).uniform(0.5, 2, 40)
-    problem = Problem(Dense(matrix), Flat(), Gaussian(matrix[:, 0], weights), memory_budget=0)
+    problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], weights), memory_budget=0)
     problem._max_rows = 5
     expected = matrix.T @ (weights[:, None] * matrix)
     for index in ([0, 3, 7], [3, 1, 4, 7], [20, 21, 3, 0, 9]):
@@ -50,7 +50,7 @@ def test_gram_rows_survive_forgetting():
 
 def test_a_restricted_problem_is_the_same_problem():
     matrix, _, _ = make(budget=0)
-    problem = Problem(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
+    problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
     index = np.array([5, 2, 9])
     part = problem.restrict(index)
     assert_allclose(part.gram(np.array([0, 2])), problem.gram(np.array([5, 9])))
@@ -60,10 +60,10 @@ def test_a_restricted_problem_is_the_same_problem():
 
 def test_a_problem_with_held_noise_keeps_its_own_rows():
     matrix, _, _ = make(budget=0)
-    problem = Problem(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
+    problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
     problem.gram_rows(np.array([1, 2]))
     held = problem.hold(4.0)
-    assert held.sites.noise_variance == 0.25 and problem.sites.free
+    assert held.sites.noise_variance == 0.25 and problem.free
     held.gram_rows(np.array([3, 4]))
     assert_allclose(problem.gram(np.array([5, 3])), (matrix.T @ matrix)[np.ix_([5, 3], [5, 3])])
     assert_allclose(held.gram(np.array([3, 1])), (matrix.T @ matrix)[np.ix_([3, 1], [3, 1])])

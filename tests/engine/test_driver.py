@@ -5,7 +5,6 @@ import pytest
 
 from sparsebayes.engine import EM, Sequential, Step, Stop, run
 from sparsebayes.engine.driver import start
-from sparsebayes.engine.posterior import evaluate
 from tests.engine.conftest import kernel_problem
 
 
@@ -49,7 +48,7 @@ def test_a_report_can_ask_for_the_end():
 def test_exploring_counts_and_leaves_no_trace():
     problem = kernel_problem()
     first = start(problem)
-    worse = evaluate(problem, first.active, first.alpha, 10 * first.beta)
+    worse = problem.evaluate(first.active, first.alpha, 10 * first.beta)
     assert worse.objective < first.objective
 
     class Explorer:

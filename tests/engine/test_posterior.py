@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine.posterior import curvature, evaluate, gradient, residual_energy
+from sparsebayes.engine.posterior import curvature, gradient
 from tests.engine.conftest import make_problem
 
 ACTIVE = np.array([0, 1, 2, 7, 9])
@@ -12,13 +12,13 @@ ACTIVE = np.array([0, 1, 2, 7, 9])
 
 def make_state(problem, seed=0):
     alpha = np.exp(np.random.default_rng(seed).standard_normal(ACTIVE.size))
-    state = evaluate(problem, ACTIVE, alpha, 3.0)
+    state = problem.evaluate(ACTIVE, alpha, 3.0)
     assert state is not None
     return state
 
 
 def at(problem, point):
-    return evaluate(problem, ACTIVE, np.exp(point[:-1]), float(np.exp(point[-1])))
+    return problem.evaluate(ACTIVE, np.exp(point[:-1]), float(np.exp(point[-1])))
 
 
 def differences(function, point, step=1e-5):
@@ -53,7 +53,7 @@ def test_mean_and_covariance_are_those_of_the_normal_equations():
     assert_allclose(state.mean, np.linalg.solve(hessian, moment), rtol=1e-10)
     assert_allclose(state.determined, 1 - state.alpha * np.linalg.inv(hessian).diagonal())
     residual = problem.sites.target - columns @ state.mean
-    assert_allclose(residual_energy(problem, state), residual @ (weights * residual), rtol=1e-10)
+    assert_allclose(problem.residual_energy(state), residual @ (weights * residual), rtol=1e-10)
 
 
 def test_a_weight_of_two_is_the_sample_twice():
@@ -61,9 +61,9 @@ def test_a_weight_of_two_is_the_sample_twice():
     weighted = make_state(make_problem(weights=weights))
     once = make_problem()
     rows = np.repeat(np.arange(30), weights.astype(int))
-    from sparsebayes.engine import Dense, Flat, Gaussian, Problem
+    from sparsebayes.engine import Dense, Exact, Flat, Gaussian
 
-    twice = Problem(
+    twice = Exact(
         Dense(once.design.matrix[rows]),
         Flat(),
         Gaussian(once.sites.target[rows], np.ones(rows.size)),
@@ -82,6 +82,13 @@ def test_gradient_matches_finite_differences(prior, weighted):
     expected = differences(lambda p: at(problem, p).objective, point)
     by_alpha, by_beta = gradient(problem, state)
     assert_allclose(np.append(by_alpha, by_beta), expected, atol=1e-6)
+
+
+def test_the_fixed_point_updates_see_the_prior_s_derivative(prior):
+    state = make_state(make_problem(prior))
+    push, rate = prior.pull(state)
+    assert np.all(push >= 0) and np.all(rate >= 0)
+    assert_allclose(push - rate * state.alpha, prior.slopes(state)[0], atol=1e-12)
 
 
 def test_hessian_matches_differences_of_the_gradient(prior):
@@ -113,13 +120,13 @@ def test_s_and_q_leave_the_function_itself_out():
 def test_a_singular_hessian_is_no_state():
     problem = make_problem()
     twice = np.array([0, 0])
-    assert evaluate(problem, twice, np.full(2, 1e-30), 1e20) is None
+    assert problem.evaluate(twice, np.full(2, 1e-30), 1e20) is None
 
 
 def test_the_empty_model_has_the_evidence_of_noise():
     problem = make_problem()
     none = np.empty(0, dtype=int)
-    state = evaluate(problem, none, np.empty(0), 2.0)
+    state = problem.evaluate(none, np.empty(0), 2.0)
     target = problem.sites.target
     expected = -0.5 * (30 * np.log(2 * np.pi / 2.0) + 2.0 * target @ target)
     assert_allclose(state.objective, expected)

@@ -1,11 +1,14 @@
 """One precision at a time: optimum, gain and derivatives of every prior."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from sparsebayes.engine import Flat, Gamma, Smoothness
-from sparsebayes.engine.priors import likelihood_gain
+from sparsebayes.engine.priors import Separable, likelihood_gain
+from tests.engine.conftest import PRIORS
 
 
 def cases(n=400, seed=0):
@@ -26,6 +29,7 @@ def test_no_point_of_a_grid_beats_the_optimum(prior):
     assert np.all(on_grid[inside] >= gain[inside] - 1e-3)
 
 
+@pytest.mark.parametrize("prior", [p for p in PRIORS.values() if isinstance(p, Separable)], ids=str)
 def test_derivatives_match_finite_differences(prior):
     alpha, g = np.exp(np.linspace(-3, 3, 7)), np.full(7, 1.3)
     step = 1e-5
@@ -33,10 +37,11 @@ def test_derivatives_match_finite_differences(prior):
     value, first, second = prior.derivatives(alpha, g)
     assert_allclose(first, (up[0] - down[0]) / (2 * step), atol=1e-8)
     assert_allclose(second, (up[1] - down[1]) / (2 * step), atol=1e-8)
-    push, rate = prior.pull(alpha, g)
+    push, rate = prior.split(alpha, g)
     assert_allclose(push - rate * alpha, first, atol=1e-12)
     assert np.all(push >= 0) and np.all(rate >= 0)
-    assert_allclose(prior.log_density(alpha, g), value.sum())
+    state = SimpleNamespace(alpha=alpha, scale=g)
+    assert_allclose(prior.log_density(state), value.sum())
 
 
 def test_c_zero_and_gamma_zero_are_flat():

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose
 
 from sparsebayes.engine.candidates import add, score, spread
 from sparsebayes.engine.driver import start
-from sparsebayes.engine.posterior import evaluate, gradient
+from sparsebayes.engine.posterior import gradient
 from sparsebayes.engine.refine import Refiner, prune
 from tests.engine.conftest import kernel_problem, make_problem
 
 
 def same(problem, state):
     """The state agrees with a fresh computation of it."""
-    fresh = evaluate(problem, state.active, state.alpha, state.beta)
+    fresh = problem.evaluate(state.active, state.alpha, state.beta)
     assert_allclose(state.gram, fresh.gram, rtol=1e-10, atol=1e-12)
     assert_allclose(state.cov, fresh.cov, rtol=1e-7, atol=1e-10 * np.abs(fresh.cov).max())
     assert_allclose(state.objective, fresh.objective, rtol=1e-12)
@@ -21,7 +21,7 @@ def same(problem, state):
 
 def test_scores_are_those_of_the_dense_covariance():
     problem = make_problem()
-    state = evaluate(problem, np.array([0, 4]), np.array([0.7, 2.0]), 3.0)
+    state = problem.evaluate(np.array([0, 4]), np.array([0.7, 2.0]), 3.0)
     scores = score(problem, state)
     matrix, target = problem.design.matrix, problem.sites.target
     columns = matrix[:, state.active]
@@ -33,7 +33,7 @@ def test_scores_are_those_of_the_dense_covariance():
 
 def test_the_gain_of_an_addition_is_what_the_objective_rises(prior):
     problem = make_problem(prior)
-    state = evaluate(problem, np.array([0, 4]), np.array([0.7, 2.0]), 3.0)
+    state = problem.evaluate(np.array([0, 4]), np.array([0.7, 2.0]), 3.0)
     scores = score(problem, state)
     best = scores.ranked()[:1]
     new = add(problem, state, scores, best, 0.0)
@@ -49,7 +49,7 @@ def test_additions_in_turn_each_gain(prior):
     assert new.active.size >= 2
     same(problem, new)
     objectives = [
-        evaluate(problem, new.active[:k], new.alpha[:k], new.beta).objective
+        problem.evaluate(new.active[:k], new.alpha[:k], new.beta).objective
         for k in range(new.active.size + 1)
     ]
     assert np.all(np.diff(objectives) > 0)
@@ -58,9 +58,9 @@ def test_additions_in_turn_each_gain(prior):
 def test_a_copy_of_an_active_function_gains_nothing():
     problem = kernel_problem()
     state = Refiner(problem).climb(
-        evaluate(problem, np.array([30]), np.array([1.0]), 20.0), free=True, steps=50, tol=1e-12
+        problem.evaluate(np.array([30]), np.array([1.0]), 20.0), free=True, steps=50, tol=1e-12
     )
-    twin = evaluate(problem, state.active, state.alpha, state.beta)
+    twin = problem.evaluate(state.active, state.alpha, state.beta)
     problem.design.matrix[:, 5] = problem.design.matrix[:, 30]
     copied = type(problem)(problem.design, problem.prior, problem.sites)
     assert score(copied, twin).gain[5] < 1e-10
@@ -69,7 +69,7 @@ def test_a_copy_of_an_active_function_gains_nothing():
 def test_prune_removes_what_is_better_out_and_nothing_else():
     problem = make_problem()
     active = np.arange(12)
-    state = evaluate(problem, active, np.full(12, 1.0), 10.0)
+    state = problem.evaluate(active, np.full(12, 1.0), 10.0)
     smaller = prune(problem, state)
     assert smaller.objective > state.objective
     assert set(smaller.active) >= {0, 1, 2}

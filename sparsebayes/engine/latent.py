@@ -1,0 +1,337 @@
+"""The problem with labels: sites that are Gaussian only in approximation, and move.
+
+For given precisions the weights are found by Newton's method (their log posterior is concave),
+the likelihood is expanded there, and the evidence is Laplace's,
+
+    log p(t|w) − ½ wᵀAw + ½ log|A| − ½ log|H|,     H = ΦᵀBΦ + A;
+
+a smoothed likelihood (`sites`) adds its normaliser, and then this is the evidence of expectation
+propagation where V is consistent. A state carries its own B. The evidence is a function of α
+alone, so solvers require of it what they require of the exact one, and its gradient takes account of the
+movement of B: with h the derivatives of ``½ log|H|`` through B by f, and ``d = ΣΦᵀh``,
+``w(w − 2d)`` stands where w² would. (T01 leaves this out, and so has no function that it climbs.)
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.design import Dense, Design
+from sparsebayes.engine.posterior import State
+from sparsebayes.engine.priors import Prior
+from sparsebayes.engine.problem import Problem, Survey, first_of_equals, probe
+from sparsebayes.engine.sites import Expansion, Sites
+
+Array = np.ndarray
+
+_DECREMENT = 1e-13  # of Newton's method, relative to the size of the log posterior
+_CAVITY = 1e-9  # relative change of V at which it is consistent
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """The expansion that a state rests on.
+
+    Attributes
+    ----------
+    rows : ndarray, (S, N)
+        The active functions.
+    output : ndarray of int, (S,)
+        To which f each contributes.
+    expansion : Expansion
+    cavity : ndarray (N,) or None
+        V.
+    follows : bool
+        Whether V is a function of α: the naive mean field.
+    """
+
+    rows: Array
+    output: Array
+    expansion: Expansion
+    cavity: Array | None
+    follows: bool
+
+    def movement(self, state: State) -> Movement:
+        """How B moves with the weights, and what that does to the objective."""
+        if "movement" not in state.__dict__:
+            state.__dict__["movement"] = self._movement(state)
+        return state.__dict__["movement"]
+
+    def _movement(self, state: State) -> Movement:
+        half_cov = 0.5 * state.cov
+        if state.prior.cost:  # dtr S = tr(dB ΦΣAΣΦᵀ)
+            half_cov = half_cov + state.prior.cost * (state.cov * state.alpha) @ state.cov
+        skew = self.expansion.skew(self.rows, self.output, half_cov)
+        by_f = state.beta * skew.by_f
+        drift = state.cov @ products(self.rows, self.output, by_f)
+        if not self.follows or skew.by_cavity is None or skew.slope_by_cavity is None:
+            return Movement(by_f, drift, None)
+        turned = (drift @ self.rows) * skew.slope_by_cavity  # V moves f too
+        return Movement(by_f, drift, -state.beta * (skew.by_cavity + turned))
+
+    def squared(self, state: State) -> Array:
+        move = self.movement(state)
+        squared = state.mean * (state.mean - 2.0 * move.drift)
+        if move.by_cavity is not None:
+            squared = squared + 2.0 * (self.rows**2 @ move.by_cavity) / state.alpha**2
+        return squared
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """``h`` (N, K), ``d = ΣΦ_aᵀh``, and the objective's derivative by V (N,) where V follows α."""
+
+    by_f: Array
+    drift: Array
+    by_cavity: Array | None
+
+
+def products(rows: Array, output: Array, values: Array) -> Array:
+    """``φ · values`` of each function, with the column of its output."""
+    if values.shape[1] == 1:
+        return rows @ values[:, 0]
+    return (rows @ values)[np.arange(output.size), output]
+
+
+class Latent(Problem):
+    """A linear model of one or several f behind a likelihood of labels.
+
+    Each of the design's functions may contribute to each f with a weight of its own; a "function"
+    of this problem is such a pair.
+    """
+
+    free = False
+    beta = 1.0
+    max_beta = np.inf
+
+    def __init__(
+        self, design: Design, prior: Prior, sites: Sites, memory_budget: int = 1 << 30
+    ) -> None:
+        self.design, self.prior, self.sites = design, prior, sites
+        self.n_samples = float(sites.weights.sum())
+        self.energy = self.n_samples
+        count = design.shape[1]
+        self.capacity = design.capacity * sites.outputs
+        self._set_functions(
+            np.tile(np.arange(count), sites.outputs), np.repeat(np.arange(sites.outputs), count)
+        )
+        empty = sites.expand(np.zeros((design.shape[0], sites.outputs)), self._no_cavity())
+        self._empty = empty
+        norms = [design.squared_norms(empty.diagonal(k)) for k in range(sites.outputs)]
+        self.norms = np.concatenate(norms)
+
+    def _set_functions(self, function: Array, output: Array) -> None:
+        self._function, self._output = function, output
+        count = self.design.shape[1]
+        whole = np.arange(count * self.sites.outputs)
+        self._whole = np.array_equal(output * count + function, whole)
+
+    def _no_cavity(self) -> Array | None:
+        return None if self.sites.cavity == "none" else np.zeros(self.sites.weights.size)
+
+    def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
+        rows = self.design.columns(self._function[active]).T
+        return self._evaluate(active, alpha, beta, rows, np.zeros(active.size), self._no_cavity())
+
+    def move(self, state: State, alpha: Array, beta: float) -> State | None:
+        near = self._near(state)
+        return self._evaluate(state.active, alpha, beta, near.rows, state.mean, near.cavity)
+
+    def shrink(self, state: State, keep: Array) -> State | None:
+        near = self._near(state)
+        return self._evaluate(
+            state.active[keep],
+            state.alpha[keep],
+            state.beta,
+            near.rows[keep],
+            state.mean[keep],
+            near.cavity,
+        )
+
+    def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
+        near = self._near(state)
+        return self._evaluate(
+            np.append(state.active, chosen),
+            np.append(state.alpha, alpha),
+            state.beta,
+            np.vstack([near.rows, self.design.columns(self._function[chosen]).T]),
+            np.append(state.mean, np.zeros(chosen.size)),
+            near.cavity,
+        )
+
+    @staticmethod
+    def _near(state: State) -> Approximation:
+        assert isinstance(state.local, Approximation)
+        return state.local
+
+    def _evaluate(
+        self,
+        active: Array,
+        alpha: Array,
+        beta: float,
+        rows: Array,
+        mean: Array,
+        cavity: Array | None,
+    ) -> State | None:
+        rows = np.ascontiguousarray(rows)
+        output = self._output[active]
+        if self.sites.cavity == "prior":
+            cavity = (1.0 / alpha) @ rows**2
+        for _ in range(200):
+            found = self._mode(alpha, beta, rows, output, mean, cavity)
+            if found is None:
+                return None
+            mean, expansion, gram, factor = found
+            if self.sites.cavity != "posterior":
+                break
+            spread = _variances(rows, factor)
+            assert cavity is not None
+            new = expansion.updated_cavity(spread)  # type: ignore[attr-defined]
+            change = np.abs(new - cavity).max(initial=0.0)
+            cavity = new
+            if change <= _CAVITY * (1.0 + np.abs(new).max(initial=0.0)):
+                break
+        else:
+            return None
+        evidence = beta * (expansion.value + expansion.normaliser) - 0.5 * float(alpha @ mean**2)
+        if active.size:
+            evidence += 0.5 * (float(np.log(alpha).sum()) - linalg.log_det(factor))
+        local = Approximation(rows, output, expansion, cavity, self.sites.cavity == "prior")
+        state = State(active, alpha, beta, gram, factor, mean, evidence, self.prior, local)
+        return state if np.isfinite(state.objective) else None
+
+    def _mode(
+        self,
+        alpha: Array,
+        beta: float,
+        rows: Array,
+        output: Array,
+        mean: Array,
+        cavity: Array | None,
+    ) -> tuple[Array, Expansion, Array, Array] | None:
+        """The weights that maximise ``β log p(t|w) − ½ wᵀAw``, by Newton's method [T01 (24)-(26)].
+
+        The function is concave; a step that does not rise is halved.
+        """
+        f = self._latent(rows, output, mean)
+        expansion = self.sites.expand(f, cavity)
+        value = beta * expansion.value - 0.5 * float(alpha @ mean**2)
+        size = alpha.size
+        diagonal = np.arange(size)
+        for _ in range(200):
+            gram = expansion.gram(rows, output)
+            if size == 0:
+                return mean, expansion, gram, gram
+            hessian = beta * gram
+            hessian[diagonal, diagonal] += alpha
+            factor = linalg.cholesky(hessian)
+            if factor is None:
+                return None
+            grad = beta * products(rows, output, expansion.slope) - alpha * mean
+            step = linalg.solve(factor, grad)
+            rise = float(grad @ step)
+            if rise <= _DECREMENT * (1.0 + abs(value)):
+                return mean, expansion, gram, factor
+            along = self._latent(rows, output, step)
+            length = 1.0
+            while True:
+                new_mean = mean + length * step
+                new = self.sites.expand(f + length * along, cavity)
+                new_value = beta * new.value - 0.5 * float(alpha @ new_mean**2)
+                if new_value > value:
+                    break
+                length *= 0.5
+                if length < 1e-10:  # at the maximum as far as rounding tells
+                    return mean, expansion, gram, factor
+            f = f + length * along
+            mean, expansion, value = new_mean, new, new_value
+        return None
+
+    def _latent(self, rows: Array, output: Array, mean: Array) -> Array:
+        """f of weights, (N, K)."""
+        if self.sites.outputs == 1:
+            return (mean @ rows)[:, None]
+        weights = np.zeros((mean.size, self.sites.outputs))
+        weights[np.arange(mean.size), output] = mean
+        return rows.T @ weights
+
+    def survey(self, state: State) -> Survey:
+        """O(N M S K): one pass over the design for each output."""
+        near = self._near(state)
+        expansion, beta = near.expansion, state.beta
+        move = near.movement(state)
+        size, outputs, count = state.active.size, self.sites.outputs, self.design.shape[1]
+        rows = np.empty((size, outputs, count))
+        scale, q, skew = (np.empty((outputs, count)) for _ in range(3))
+        for k in range(outputs):
+            weighed = beta * expansion.weigh(near.rows, near.output, k)
+            stack = np.vstack([weighed, beta * expansion.slope[:, k], move.by_f[:, k]])
+            products = self.design.project(stack.T).T
+            rows[:, k], q[k], skew[k] = products[:size], products[size], products[size + 1]
+            scale[k] = self.design.squared_norms(beta * expansion.diagonal(k))
+        skew -= np.tensordot(move.drift, rows, 1)
+        shift = -2.0 * q * skew
+        if move.by_cavity is not None:
+            shift += 2.0 * self.design.squared_norms(move.by_cavity)
+        return Survey(*(self._gather(part) for part in (scale, q, rows, shift)))
+
+    def _gather(self, values: Array) -> Array:
+        """From (..., K, functions of the design) to (..., M)."""
+        if self._whole:
+            return values.reshape(*values.shape[:-2], -1)
+        return np.ascontiguousarray(values[..., self._output, self._function])
+
+    def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
+        expansion, beta = self._near(state).expansion, state.beta
+        rows = np.ascontiguousarray(self.design.columns(self._function[index]).T)
+        output = self._output[index]
+        if self.sites.outputs == 1:
+            return lambda i: beta * (rows @ expansion.weigh(rows[i], output, 0))
+
+        def overlap(i: int) -> Array:
+            one = slice(i, i + 1)
+            row = np.empty(index.size)
+            for k in np.unique(output):
+                some = output == k
+                row[some] = rows[some] @ expansion.weigh(rows[one], output[one], k)[0]
+            return beta * row
+
+        return overlap
+
+    def residual_energy(self, state: State) -> float:
+        raise AssertionError("labels have no noise to estimate")
+
+    def distinct(self) -> Array:
+        slope = self._empty.slope
+        marks = probe(len(slope))
+        products = [
+            self.design.project(np.column_stack([slope[:, k], marks]))
+            for k in range(self.sites.outputs)
+        ]
+        stacked = self._gather(np.stack(products).transpose(2, 0, 1))
+        return first_of_equals(self._output, self.norms, *stacked)
+
+    def hold(self, beta: float) -> Latent:
+        return self
+
+    def restrict(self, index: Array) -> Latent:
+        part = copy.copy(self)
+        function, number = np.unique(self._function[index], return_inverse=True)
+        part.design = Dense(self.design.columns(function))
+        part.capacity = index.size
+        part.norms = self.norms[index]
+        part._set_functions(number, self._output[index])
+        return part
+
+
+def _variances(rows: Array, factor: Array) -> Array:
+    """The variances of f, (N,)."""
+    if not len(rows):
+        return np.zeros(rows.shape[1])
+    half = linalg.half_solve(factor, rows.copy())
+    return np.einsum("sn,sn->n", half, half)
