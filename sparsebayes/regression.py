@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from sparsebayes._parameters import (
-    as_noise,
-    as_prior,
-    as_solver,
-    check_limits,
-    check_range,
-    check_switches,
-    remedies,
-)
-from sparsebayes._progress import CallbackSupportMixin, Progress, with_callbacks
-from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
-from sparsebayes.engine import Exact, Gaussian, Solution, make_design, run
+from sparsebayes._machine import Machine, memory_budget
+from sparsebayes._parameters import as_noise, as_prior, check_range, remedies
+from sparsebayes._progress import Progress, with_callbacks
+from sparsebayes.basis import Basis
+from sparsebayes.engine import Exact, Gaussian, Solution
 
 Array = np.ndarray
 
 
-class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class RVR(RegressorMixin, Machine):
     """Relevance vector regression: sparse, probabilistic, tuned by the evidence.
 
     The model is ``y = Σ_m w_m φ_m(x) + noise`` with an independent Gaussian prior on each
@@ -141,12 +130,6 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        precomputed = self.basis == "precomputed" if isinstance(self.basis, str) else False
-        tags.input_tags.pairwise = precomputed or isinstance(self.basis, Precomputed)
-        return tags
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RVR:
         """Fit the model.
@@ -162,16 +145,7 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         -------
         self : RVR
         """
-        check_switches(bias=self.bias, augment=self.augment, verbose=self.verbose)
-        if self.adapt is not None:
-            raise NotImplementedError(
-                f"adapt={self.adapt!r} is not implemented yet: length scales are not learned; "
-                "use adapt=None and search basis__length_scale."
-            )
-        if self.augment:
-            raise NotImplementedError("augment=True is not implemented yet: use augment=False.")
-        check_limits(self.max_iter, self.tol)
-        solver, noise = as_solver(self.solver), as_noise(self.noise)
+        solver, noise = self._check_parameters(), as_noise(self.noise)
         with remedies():
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
             y = np.asarray(y, dtype=np.float64)
@@ -183,64 +157,38 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         check_range(y)
         progress = Progress(self, X, y, self.max_iter)
 
-        inputs, fitted = X, self._full_basis().fit(X, weights)
+        inputs, fitted = X, self._fit_basis(X, weights)
         if not weights.all():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        prior = as_prior(self.prior, float(weights.sum()))
         self.offset_ = float(np.average(y, weights=weights))
-        target = y - self.offset_
-        solution = self._solve(fitted, X, target, weights, prior, noise, solver, progress)
-        self._store(fitted, inputs, solution)
+        sites = self._sites(y - self.offset_, weights, noise)
+        prior = as_prior(self.prior, sites.size)
+        problem = Exact(self._design(fitted, X), prior, sites, memory_budget())
+        self._store(fitted, inputs, self._climb(solver, problem, progress))
         progress.end()
-        if not solution.stop.converged:
-            warnings.warn(f"RVR {solution.stop.value}.", ConvergenceWarning, stacklevel=2)
+        self._warn()
         return self
 
-    def _full_basis(self) -> Basis:
-        basis = as_basis(self.basis)
-        return Bias() + basis if self.bias else copy.copy(basis)
-
-    def _solve(self, basis, X, target, weights, prior, noise, solver, progress) -> Solution:
-        functions = basis.distinct_
-        budget = int(get_config()["working_memory"] * 2**20)
-        design = make_design(
-            lambda index: basis.columns(X, functions[index]), (len(X), functions.size), budget
-        )
+    def _sites(self, target: Array, weights: Array, noise: float | None) -> Gaussian:
         # Rounding leaves this much of a constant target after centring; it is not a signal.
         rounding = 4.0 * np.finfo(np.float64).eps * max(abs(self.offset_), np.abs(target).max())
         if np.abs(target).max() <= rounding:
             target = np.zeros_like(target)
             if noise is None:
                 noise = float(rounding or np.finfo(np.float64).eps) ** 2
-        problem = Exact(design, prior, Gaussian(target, weights, noise), budget)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        return run(
-            solver,
-            problem,
-            max_iter=self.max_iter,
-            tol=self.tol * max(1.0, problem.n_samples / 1000.0),
-            rng=rng,
-            report=progress.report,
-        )
+        return Gaussian(target, weights, noise)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
         state = solution.state
         functions = basis.distinct_[state.active]
         order = np.argsort(functions)
-        self.relevance_ = functions[order]
-        self.basis_ = basis.select(self.relevance_)
-        centers = basis.center_index_[self.relevance_]
-        self.relevance_vectors_ = X[centers[centers >= 0]]
+        self._keep(basis, X, functions[order])
         self.coef_ = state.mean[order]
         self.sigma_ = state.cov[order][:, order]
         self.alpha_ = state.alpha[order]
         self.determined_ = state.determined[order]
         self.noise_variance_ = float(1.0 / state.beta)
-        self.log_evidence_ = state.evidence
-        self.evidence_path_ = solution.path
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.stop.converged
-        self.stop_reason_ = solution.stop.value
+        self._store_search(solution)
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False
@@ -274,8 +222,7 @@ class RVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
             return self.offset_ + columns @ self.coef_, cov
         mean = np.empty(len(X))
         variance = np.empty(len(X)) if return_std else None
-        width = max(1, int(get_config()["working_memory"] * 2**17) // (4 * self.coef_.size + 16))
-        for part in gen_batches(len(X), width):
+        for part in self._batches(len(X), 4 * self.coef_.size):
             columns = self.basis_.columns(X[part])
             mean[part] = self.offset_ + columns @ self.coef_
             if variance is not None:

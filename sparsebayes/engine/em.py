@@ -92,20 +92,20 @@ def close(
     problem: Problem, state: State, tol: float, *, mackay: bool
 ) -> Generator[Step, None, Stop]:
     """Converge, and take back deleted functions as long as one gains more than `tol`."""
+    before = -np.inf
     while True:
         state = yield from converge(problem, state, tol, mackay=mackay)
+        if state.objective <= before + 0.1 * tol:  # what looked like a gain was none
+            return finish(problem, state)
+        before = state.objective
         moved = reestimate(problem, state, tol)
-        if moved is not state:
-            state = moved
-            yield Step(state)
-            continue
-        scores = score(problem, state)
-        if scores.largest <= tol:
+        if moved is state:
+            scores = score(problem, state)
+            if scores.largest > tol:
+                moved = add(problem, state, scores, spread(scores.ranked(), 64), tol)
+        if moved is state:
             return finish(problem, state)
-        back = add(problem, state, scores, spread(scores.ranked(), 64), tol)
-        if back is state:
-            return finish(problem, state)
-        state = back
+        state = moved
         yield Step(state)
 
 

@@ -283,7 +283,7 @@ class Latent(Problem):
     def _gather(self, values: Array) -> Array:
         """From (..., K, functions of the design) to (..., M)."""
         if self._whole:
-            return values.reshape(*values.shape[:-2], -1)
+            return values.reshape(*values.shape[:-2], self._output.size)
         return np.ascontiguousarray(values[..., self._output, self._function])
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:

@@ -129,6 +129,8 @@ class Sequential:
         fine = Effort(tol)
         n_functions = problem.n_functions
         state = yield from self._grow(problem, state, roughly(problem), free=problem.free)
+        if not problem.free and not stalled(problem, state):
+            return state
         state, width = yield from self._dive(problem, state, 0.1, coarse)
         if state.active.size < problem.n_samples / 20:  # what a stall looks like
             state, deeper = yield from self._dive(problem, state, 0.01, coarse)
@@ -201,8 +203,8 @@ class Sequential:
                 return state
             before = state.objective
             state = yield from self._grow(problem, moved, Effort(tol), free=free)
-            if state.objective <= before or (free and collapsed(problem, state)):
-                return state  # what looked like a gain was rounding, or led too far
+            if state.objective <= before + 0.1 * tol or (free and collapsed(problem, state)):
+                return state  # what looked like a gain was none, or led too far
 
     def _grow(
         self,
@@ -237,6 +239,22 @@ class Sequential:
             if free and collapsed(problem, state):
                 break
         return state
+
+
+def stalled(problem: Problem, state: State) -> bool:
+    """Whether some functions with one precision for all have more evidence than the model.
+
+    They are spread over all functions, and their precision falls by tens while that gains.
+    """
+    index = np.unique(np.linspace(0, problem.n_functions - 1, 32).astype(np.intp))
+    crowd = spread_variance(problem, index)
+    highest = -np.inf
+    while crowd is not None and crowd.evidence > highest:
+        highest = crowd.evidence
+        if highest > state.evidence:
+            return True
+        crowd = problem.move(crowd, 0.1 * crowd.alpha, crowd.beta)
+    return False
 
 
 def within(
