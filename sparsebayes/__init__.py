@@ -4,8 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sparsebayes.classification import RVC
     from sparsebayes.engine.em import EM
-    from sparsebayes.engine.priors import Flat, Gamma, Smoothness
+    from sparsebayes.engine.priors import Flat, Gamma, Smoothness, Trace
     from sparsebayes.engine.sequential import Sequential
     from sparsebayes.engine.subspace import Subspace
     from sparsebayes.regression import RVR
@@ -13,16 +14,29 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "RVC": "sparsebayes.classification",
     "RVR": "sparsebayes.regression",
     "EM": "sparsebayes.engine.em",
     "Flat": "sparsebayes.engine.priors",
     "Gamma": "sparsebayes.engine.priors",
     "Smoothness": "sparsebayes.engine.priors",
+    "Trace": "sparsebayes.engine.priors",
     "Sequential": "sparsebayes.engine.sequential",
     "Subspace": "sparsebayes.engine.subspace",
 }
 
-__all__ = ["EM", "RVR", "Flat", "Gamma", "Sequential", "Smoothness", "Subspace", "__version__"]
+__all__ = [
+    "EM",
+    "RVC",
+    "RVR",
+    "Flat",
+    "Gamma",
+    "Sequential",
+    "Smoothness",
+    "Subspace",
+    "Trace",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.engine import EM, Flat, Gamma, Prior, Sequential, Smoothness, Solver, Subspace
+from sparsebayes.engine import EM, Flat, Prior, Sequential, Smoothness, Solver, Subspace, Trace
 
 _SOLVERS: dict[str, Solver] = {
     "sequential": Sequential(),
@@ -38,21 +38,23 @@ def as_solver(solver: Any) -> Solver:
     )
 
 
-def as_prior(prior: Any, n_samples: float) -> Prior:
-    """A prior from its name, a number c for `Smoothness`, or a prior object."""
+def as_prior(
+    prior: Any, n_samples: float, smoothness: type[Smoothness] | type[Trace] = Smoothness
+) -> Prior:
+    """A prior from its name, a number c for `smoothness`, or a prior object."""
     if isinstance(prior, str) and prior in _PRIORS:
         if prior == "flat":
             return Flat()
         # S08 2.5; with one sample log N = 0.
-        return Smoothness(
+        return smoothness(
             {"aic": 1.0, "bic": 0.5 * np.log(n_samples), "ric": np.log(n_samples)}[prior]
         )
     c = _number(prior)
     if c is not None and c >= 0:
-        return Smoothness(c)
-    if isinstance(prior, (Flat, Smoothness, Gamma)) or (
-        hasattr(prior, "optimum") and not isinstance(prior, type)
-    ):
+        return smoothness(c)
+    if isinstance(prior, Smoothness):
+        return smoothness(prior.c)
+    if hasattr(prior, "optimum") and not isinstance(prior, type):
         return prior
     raise ValueError(
         f"prior must be one of {list(_PRIORS)}, a number c >= 0, or a prior such as Gamma(a, b), "
@@ -86,6 +88,12 @@ def check_switches(*, verbose: Any, **switches: Any) -> None:
             raise ValueError(f"{name} must be True or False, got {value!r}.")
     if not isinstance(verbose, (Integral, np.bool_)) or int(verbose) < 0:
         raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """`value` is one of the words, or a clear error."""
+    if not (isinstance(value, str) and value in choices):
+        raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}.")
 
 
 def check_range(y: np.ndarray) -> None:

@@ -40,8 +40,8 @@ class Progress:
             state = step.state
             print(
                 f"[{type(self.estimator).__name__}] step {n_iter:5d}  "
-                f"objective {state.objective:.6g}  functions {state.active.size}  "
-                f"noise variance {1.0 / state.beta:.3g}"
+                f"objective {state.objective:.6g}  functions {state.active.size}"
+                f"{f'  noise variance {1.0 / state.beta:.3g}' if state.local is None else ''}"
                 f"{'' if step.accepted else '  (exploring)'}"
             )
         if self.context is None:

@@ -7,11 +7,12 @@ from sparsebayes.engine.design import Dense, Design, Lazy, make_design
 from sparsebayes.engine.driver import Solution, Solver, Step, Stop, run
 from sparsebayes.engine.em import EM
 from sparsebayes.engine.exact import Exact
+from sparsebayes.engine.latent import Latent
 from sparsebayes.engine.posterior import State
 from sparsebayes.engine.priors import Flat, Gamma, Prior, Smoothness, Trace
 from sparsebayes.engine.problem import Problem
 from sparsebayes.engine.sequential import Sequential
-from sparsebayes.engine.sites import Gaussian
+from sparsebayes.engine.sites import Gaussian, Logit, Probit, Sites, Softmax
 from sparsebayes.engine.subspace import Subspace
 
 __all__ = [
@@ -22,11 +23,16 @@ __all__ = [
     "Flat",
     "Gamma",
     "Gaussian",
+    "Latent",
     "Lazy",
+    "Logit",
     "Prior",
+    "Probit",
     "Problem",
     "Sequential",
+    "Sites",
     "Smoothness",
+    "Softmax",
     "Solution",
     "Solver",
     "State",

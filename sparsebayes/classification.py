@@ -1,0 +1,437 @@
+"""Relevance vector classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from sparsebayes import _probability
+from sparsebayes._machine import Machine, memory_budget
+from sparsebayes._parameters import as_prior, check_choice, check_switches, remedies
+from sparsebayes._progress import Progress, with_callbacks
+from sparsebayes.basis import Basis
+from sparsebayes.engine import Latent, Logit, Probit, Sites, Softmax, Solution, Solver, Trace
+
+Array = np.ndarray
+
+_CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
+
+
+class RVC(ClassifierMixin, Machine):
+    """Relevance vector classification: sparse, with probabilities, tuned by the evidence.
+
+    A latent function ``f(x) = Σ_m w_m φ_m(x)`` for two classes, or one for each of more, stands
+    behind a likelihood of the labels, with an independent Gaussian prior on each weight.
+    The precisions of these priors maximise the approximate evidence [1]_; most become infinite,
+    and their functions leave the model. Probabilities are averaged over the weight posterior.
+
+    Parameters
+    ----------
+    basis : str, Basis or callable, default="rbf"
+        "rbf", "linear_spline", "thin_plate", "polynomial", "linear", "laplacian", "precomputed"
+        (the columns of X are the functions), an object of `sparsebayes.basis`, or ``k(X, Z)``.
+    solver : str or solver object, default="sequential"
+        "sequential" [2]_, "em", "mackay" [1]_ or "subspace" [3]_. All climb the same objective.
+    prior : str, float or prior object, default="flat"
+        On the precisions: "flat" is the classical machine; "aic", "bic", "ric" or a number c
+        charge c for each effective parameter [4]_ and keep fewer functions; or ``Gamma(a, b)``.
+    link : {"logit", "probit"}, default="logit"
+        The likelihood of two classes: ``1/(1 + exp(−f))`` or ``Φ(f)``.
+    inference : {"laplace", "mean_field", "tap"}, default="laplace"
+        How the posterior is made Gaussian: at its maximum [1]_, or for the probit link by the
+        naive or the adaptive TAP mean field [3]_; the latter is expectation propagation, the
+        most accurate and the slowest.
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        With more than two classes: one model with a softmax, or one model for each class against
+        the rest. The probit link has no softmax: its classes go against the rest.
+    share_alpha : bool, default=False
+        Whether in a multinomial model the classes share one precision for each function, so that
+        a function is kept for all classes or for none.
+    adapt : None
+        Learning length scales is not implemented yet.
+    augment : bool, default=False
+        The augmented predictive distribution is not implemented yet.
+    bias : bool, default=True
+        Whether a constant function is among the candidates.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the samples. Probabilities are then those
+        of the weighted sample.
+    max_iter : int, default=10000
+        The largest number of steps of the solver.
+    tol : float, default=0.01
+        The fit ends when no addition, deletion or re-estimation of a function gains more than
+        this in log evidence; with more than 1000 samples, than `tol` for each 1000.
+    n_jobs : int or None, default=None
+        Processes for the models of `multi_class="ovr"`.
+    random_state : int, RandomState instance or None, default=None
+        Used by "subspace" only.
+    verbose : int, default=0
+        1 prints every tenth step, 2 each.
+
+    Attributes
+    ----------
+    classes_ : ndarray, (K,)
+    relevance_ : ndarray of int, (S,)
+        The functions kept, by any class, in the order of the basis; the bias is number 0 if there
+        is one.
+    relevance_vectors_ : ndarray, (R, D)
+        The rows of X on which kept functions are centred.
+    coef_ : ndarray, (S,), with more than two classes (K, S)
+        Posterior mean of the weights; 0 for a function that a class does not keep.
+    alpha_, determined_ : ndarray, as `coef_`
+        Prior precisions, ∞ for a function that a class does not keep, and ``1 − α Σ_ii``.
+    sigma_ : ndarray, (P, P)
+        Posterior covariance of the P kept weights: of ``coef_[numpy.isfinite(alpha_)]``.
+    log_evidence_ : float
+        The approximate log evidence; with one model for each class the sum over them.
+    evidence_path_ : ndarray
+        The objective (log evidence and log prior) along the accepted steps; it never falls.
+    n_iter_ : int
+    converged_ : bool
+    stop_reason_ : str
+    basis_ : Basis
+        The fitted basis with the kept functions only.
+    estimators_ : list of RVC
+        With one model for each class, these models.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    The evidence has many local maxima; the fit ends in one of them. With K classes in one model a step
+    costs K times the products of a two-class model, and a Cholesky factorisation of the kept
+    weights of all classes together.
+
+    References
+    ----------
+    .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", JMLR 2001.
+    .. [2] M. Tipping, A. Faul, "Fast marginal likelihood maximisation for sparse Bayesian
+       models", AISTATS 2003.
+    .. [3] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 2.4 and app. C.
+    .. [4] A. Schmolck, "Smooth Relevance Vector Machines", 2008, 2.11.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sparsebayes import RVC
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RVC().fit(X, y)
+    >>> model.predict_proba([[0.0, 1.0], [1.0, -0.5]]).round(1)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    def __init__(
+        self,
+        basis: Any = "rbf",
+        *,
+        solver: Any = "sequential",
+        prior: Any = "flat",
+        link: str = "logit",
+        inference: str = "laplace",
+        multi_class: str = "multinomial",
+        share_alpha: bool = False,
+        adapt: None = None,
+        augment: bool = False,
+        bias: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 10_000,
+        tol: float = 0.01,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.basis = basis
+        self.solver = solver
+        self.prior = prior
+        self.link = link
+        self.inference = inference
+        self.multi_class = multi_class
+        self.share_alpha = share_alpha
+        self.adapt = adapt
+        self.augment = augment
+        self.bias = bias
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RVC:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any type, two classes or more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 counts as the same sample twice, a weight of 0 as none.
+
+        Returns
+        -------
+        self : RVC
+        """
+        solver = self._check_parameters()
+        self._check_likelihood()
+        with remedies():
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        weights = weights * compute_sample_weight(self.class_weight, y)
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every sample; give some weight.")
+        seen = weights > 0
+        self.classes_, labels = np.unique(y[seen], return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                "RVC needs samples of at least two classes, "
+                f"got only one class: {self.classes_[0]!r}."
+            )
+        progress = Progress(self, X, y, self.max_iter)
+        basis = self._fit_basis(X, weights)
+        self.__dict__.pop("estimators_", None)
+        if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
+            self._fit_each(basis, X, seen, labels, weights[seen])
+        else:
+            solution = self._fit_one(solver, basis, X[seen], labels, weights[seen], progress)
+            self._store(basis, X, solution)
+        progress.end()
+        self._warn()
+        return self
+
+    def _check_likelihood(self) -> None:
+        check_choice("link", self.link, ("logit", "probit"))
+        check_choice("inference", self.inference, tuple(_CAVITIES))
+        check_choice("multi_class", self.multi_class, ("multinomial", "ovr"))
+        check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
+        if self.link == "logit" and self.inference != "laplace":
+            raise ValueError(
+                f"inference={self.inference!r} needs link='probit'; "
+                "link='logit' has inference='laplace'."
+            )
+
+    def _sites(self, labels: Array, weights: Array) -> Sites:
+        if self.classes_.size > 2:
+            return Softmax(labels, weights, self.classes_.size)
+        signs = np.where(labels == 1, 1.0, -1.0)
+        if self.link == "logit":
+            return Logit(signs, weights)
+        return Probit(signs, weights, _CAVITIES[self.inference])
+
+    def _fit_one(
+        self,
+        solver: Solver,
+        basis: Basis,
+        X: Array,
+        labels: Array,
+        weights: Array,
+        progress: Progress,
+    ) -> Solution:
+        prior = as_prior(self.prior, float(weights.sum()), smoothness=Trace)
+        sites = self._sites(labels, weights)
+        problem = Latent(self._design(basis, X), prior, sites, memory_budget())
+        return self._climb(solver, problem, progress)
+
+    def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
+        state = solution.state
+        count = basis.distinct_.size
+        output, function = np.divmod(state.active, count)
+        function = basis.distinct_[function]
+        order = np.lexsort((function, output))
+        function, output = function[order], output[order]
+        kept, column = np.unique(function, return_inverse=True)
+        self._keep(basis, X, kept)
+        n_outputs = 1 if self.classes_.size == 2 else self.classes_.size
+        self._set_weights(
+            state.mean[order], state.alpha[order], state.determined[order],
+            output, column, (n_outputs, kept.size),
+        )  # fmt: skip
+        self.sigma_ = state.cov[order][:, order]
+        self._store_search(solution)
+
+    def _set_weights(
+        self,
+        mean: Array,
+        alpha: Array,
+        determined: Array,
+        output: Array,
+        column: Array,
+        shape: tuple[int, int],
+    ) -> None:
+        coef, precision, determination = np.zeros(shape), np.full(shape, np.inf), np.zeros(shape)
+        coef[output, column] = mean
+        precision[output, column] = alpha
+        determination[output, column] = determined
+        two = shape[0] == 1
+        self.coef_ = coef[0] if two else coef
+        self.alpha_ = precision[0] if two else precision
+        self.determined_ = determination[0] if two else determination
+
+    def _fit_each(self, basis: Basis, X: Array, seen: Array, labels: Array, weights: Array) -> None:
+        """One model for each class, and all of them as one with independent blocks."""
+
+        def fit(k: int) -> RVC:
+            model = clone(self).set_params(multi_class="multinomial", class_weight=None, n_jobs=1)
+            return model._fit_against_rest(basis, X, seen, labels == k, weights)
+
+        models = Parallel(n_jobs=self.n_jobs)(delayed(fit)(k) for k in range(self.classes_.size))
+        self.estimators_ = list(models)
+        kept = np.unique(np.concatenate([model.relevance_ for model in models]))
+        self._keep(basis, X, kept)
+        parts = [(m.coef_, m.alpha_, m.determined_, np.full(m.coef_.size, k),
+                  np.searchsorted(kept, m.relevance_)) for k, m in enumerate(models)]  # fmt: skip
+        self._set_weights(
+            *(np.concatenate(part) for part in zip(*parts, strict=True)),
+            (len(models), kept.size),
+        )
+        size = sum(model.coef_.size for model in models)
+        self.sigma_ = np.zeros((size, size))
+        start = 0
+        for model in models:
+            part = slice(start, start + model.coef_.size)
+            self.sigma_[part, part] = model.sigma_
+            start = part.stop
+        self.log_evidence_ = float(sum(model.log_evidence_ for model in models))
+        longest = max(model.evidence_path_.size for model in models)
+        paths = [np.pad(m.evidence_path_, (0, longest - m.evidence_path_.size), mode="edge")
+                 for m in models]  # fmt: skip
+        self.evidence_path_ = np.sum(paths, axis=0)
+        self.n_iter_ = max(model.n_iter_ for model in models)
+        self.converged_ = all(model.converged_ for model in models)
+        worst = next((m for m in models if not m.converged_), models[0])
+        self.stop_reason_ = worst.stop_reason_
+
+    def _fit_against_rest(
+        self, basis: Basis, X: Array, seen: Array, inside: Array, weights: Array
+    ) -> RVC:
+        self.classes_ = np.array([False, True])
+        self.n_features_in_ = X.shape[1]
+        solver = self._check_parameters()
+        progress = Progress(self, X, inside, self.max_iter)
+        labels = inside.astype(np.intp)
+        solution = self._fit_one(solver, basis, X[seen], labels, weights, progress)
+        self._store(basis, X, solution)
+        return self
+
+    def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """The latent function: positive where the second of two classes is the more probable.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        return_std : bool, default=False
+            Whether to return the posterior standard deviation of the latent function.
+
+        Returns
+        -------
+        mean : ndarray, (n,), with more than two classes (n, K)
+        std : ndarray, the same shape
+            Only if asked for.
+        """
+        X = self._validate(X)
+        mean, variance = self._latent(X, with_variance=return_std)
+        if self.classes_.size == 2:
+            mean, variance = mean[:, 0], variance[:, 0]
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, averaged over the weight posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        probability : ndarray, (n, K)
+            In the order of `classes_`; rows sum to one.
+        """
+        X = self._validate(X)
+        if self.classes_.size > 2 and not hasattr(self, "estimators_"):
+            return self._softmax(X)
+        average = _probability.logit if self.link == "logit" else _probability.probit
+        mean, variance = self._latent(X, with_variance=True)
+        if self.classes_.size == 2:
+            both = np.concatenate([-mean, mean], axis=1)
+            probability = average(both, np.repeat(variance, 2, axis=1))
+        else:
+            probability = average(mean, variance)
+        total = probability.sum(axis=1, keepdims=True)
+        # Where every class is as good as impossible, none is preferred.
+        return np.divide(
+            probability, total, out=np.full_like(probability, 1.0 / self.classes_.size),
+            where=total > 0,
+        )  # fmt: skip
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        labels : ndarray, (n,)
+        """
+        check_is_fitted(self)
+        if self.classes_.size == 2:
+            best = (self.decision_function(X) > 0).astype(np.intp)
+        else:
+            best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _validate(self, X: Any) -> Array:
+        check_is_fitted(self)
+        with remedies():
+            return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def _blocks(self, X: Array) -> Any:
+        """For parts of X: the slice, the kept weights' functions there, and their means."""
+        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
+        output, column = np.nonzero(np.isfinite(alpha))
+        for part in self._batches(len(X), 8 * (column.size + 64 * alpha.shape[0])):
+            values = self.basis_.columns(X[part])
+            yield part, output, values[:, column], values @ coef.T
+
+    def _latent(self, X: Array, *, with_variance: bool) -> tuple[Array, Array]:
+        """Mean and variance of the latent functions, (n, K) or (n, 1)."""
+        n_outputs = np.atleast_2d(self.coef_).shape[0]
+        mean = np.empty((len(X), n_outputs))
+        variance = np.zeros((len(X), n_outputs))
+        for part, output, columns, center in self._blocks(X):
+            mean[part] = center
+            for k in range(n_outputs) if with_variance else ():
+                own = np.flatnonzero(output == k)
+                some = columns[:, own]
+                spread = np.einsum("ns,ns->n", some @ self.sigma_[np.ix_(own, own)], some)
+                variance[part, k] = np.maximum(spread, 0.0)
+        return mean, variance
+
+    def _softmax(self, X: Array) -> Array:
+        n_classes = self.classes_.size
+        values, vectors = np.linalg.eigh(self.sigma_)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        probability = np.empty((len(X), n_classes))
+        for part, output, columns, mean in self._blocks(X):
+            half = np.zeros((len(columns), n_classes, root.shape[0]))
+            for k in range(n_classes):
+                own = np.flatnonzero(output == k)
+                half[:, k] = columns[:, own] @ root[own]
+            probability[part] = _probability.multinomial(mean, half @ half.transpose(0, 2, 1))
+        return probability
