@@ -103,8 +103,8 @@ class RVC(ClassifierMixin, Machine):
 
     Notes
     -----
-    The evidence has many local maxima; the fit ends in one of them. With K classes in one model a step
-    costs K times the products of a two-class model, and a Cholesky factorisation of the kept
+    The evidence has many local maxima; the fit ends in one of them. With K classes in one model a
+    step costs K times the products of a two-class model, and a Cholesky factorisation of the kept
     weights of all classes together.
 
     References

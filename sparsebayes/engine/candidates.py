@@ -26,7 +26,6 @@ class Scores:
     gain: Array
     s: Array
     q: Array
-    shift: Array  # q² + shift is what q² is for sites that stay
     scale: Array  # φᵀBφ
     weight: Array  # what the prior has for g
     half: Array  # L⁻¹ Φ_aᵀBΦ, (S, M)
@@ -55,10 +54,9 @@ def score(problem: Problem, state: State) -> Scores:
     weight = scale
     if problem.prior.cost:
         weight = np.maximum(s_safe - _shrunk(state, half), 0.0)
-    gain = problem.prior.best_gain(s_safe, q * q + seen.shift, weight)
+    gain = problem.prior.best_gain(s_safe, q * q, weight)
     gain[~able] = 0.0
-    shift = np.broadcast_to(seen.shift, q.shape)
-    return Scores(gain, s, q, shift, scale, weight, half)
+    return Scores(gain, s, q, scale, weight, half)
 
 
 def _shrunk(state: State, half: Array) -> Array:
@@ -108,7 +106,7 @@ def _in_turn(
     least = np.maximum(LOST * scores.scale[index], _TINY)
     lost = least.copy()
     q, s, gain = scores.q[index], scores.s[index], scores.gain[index]
-    shift, weight = scores.shift[index], scores.weight[index]
+    weight = scores.weight[index]
     overlaps = problem.overlaps(state, index)
     half = scores.half[:, index]
     taken = np.empty((16, index.size))  # rows φᵀC⁻¹Φ/√(α + s) of the functions chosen
@@ -120,7 +118,7 @@ def _in_turn(
         if gain[i] <= threshold:
             break
         one = slice(i, i + 1)
-        alpha = float(prior.optimum(s[one], q[one] ** 2 + shift[one], weight[one])[0])
+        alpha = float(prior.optimum(s[one], q[one] ** 2, weight[one])[0])
         k = len(chosen)
         if k == len(taken):
             taken = np.concatenate([taken, np.empty_like(taken)])
@@ -136,6 +134,6 @@ def _in_turn(
         chosen.append(i)
         precisions.append(alpha)
         lost[i] = np.inf  # never again
-        gain = prior.best_gain(np.maximum(s, least), q * q + shift, weight)
+        gain = prior.best_gain(np.maximum(s, least), q * q, weight)
         gain[s <= lost] = 0.0
     return index[chosen], np.array(precisions)

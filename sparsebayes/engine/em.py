@@ -47,7 +47,7 @@ def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
 
 def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, float]:
     push, rate = problem.prior.pull(state)
-    determined, squared = state.determined, np.maximum(state.squared, 0.0)
+    determined, squared = state.determined, state.mean**2
     if mackay:  # T01 (44)
         # γ and μ² may both be lost in rounding: such a function is left to pruning.
         tiny = np.finfo(float).tiny

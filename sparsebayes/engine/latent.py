@@ -6,10 +6,14 @@ the likelihood is expanded there, and the evidence is Laplace's,
     log p(t|w) − ½ wᵀAw + ½ log|A| − ½ log|H|,     H = ΦᵀBΦ + A;
 
 a smoothed likelihood (`sites`) adds its normaliser, and then this is the evidence of expectation
-propagation where V is consistent. A state carries its own B. The evidence is a function of α
-alone, so solvers require of it what they require of the exact one, and its gradient takes account of the
-movement of B: with h the derivatives of ``½ log|H|`` through B by f, and ``d = ΣΦᵀh``,
-``w(w − 2d)`` stands where w² would. (T01 leaves this out, and so has no function that it climbs.)
+propagation where V is consistent. A state carries its own B.
+
+Solvers move α as if B stayed where it is, as T01 section 3 does, and find B anew after each step;
+a step is accepted only if the evidence with the new B does not fall. So a fit ends where
+``α = γ/w²``, or where going there would lower the evidence. With Laplace's method that is not the
+maximum of the evidence over α: there B moves too. Where the classes can be separated B vanishes
+as the weights grow, and with it what the evidence charges for them; its maximum has weights
+several times larger and probabilities that are much too certain.
 """
 
 from __future__ import annotations
@@ -46,49 +50,12 @@ class Approximation:
     expansion : Expansion
     cavity : ndarray (N,) or None
         V.
-    follows : bool
-        Whether V is a function of α: the naive mean field.
     """
 
     rows: Array
     output: Array
     expansion: Expansion
     cavity: Array | None
-    follows: bool
-
-    def movement(self, state: State) -> Movement:
-        """How B moves with the weights, and what that does to the objective."""
-        if "movement" not in state.__dict__:
-            state.__dict__["movement"] = self._movement(state)
-        return state.__dict__["movement"]
-
-    def _movement(self, state: State) -> Movement:
-        half_cov = 0.5 * state.cov
-        if state.prior.cost:  # dtr S = tr(dB ΦΣAΣΦᵀ)
-            half_cov = half_cov + state.prior.cost * (state.cov * state.alpha) @ state.cov
-        skew = self.expansion.skew(self.rows, self.output, half_cov)
-        by_f = state.beta * skew.by_f
-        drift = state.cov @ products(self.rows, self.output, by_f)
-        if not self.follows or skew.by_cavity is None or skew.slope_by_cavity is None:
-            return Movement(by_f, drift, None)
-        turned = (drift @ self.rows) * skew.slope_by_cavity  # V moves f too
-        return Movement(by_f, drift, -state.beta * (skew.by_cavity + turned))
-
-    def squared(self, state: State) -> Array:
-        move = self.movement(state)
-        squared = state.mean * (state.mean - 2.0 * move.drift)
-        if move.by_cavity is not None:
-            squared = squared + 2.0 * (self.rows**2 @ move.by_cavity) / state.alpha**2
-        return squared
-
-
-@dataclass(frozen=True, eq=False)
-class Movement:
-    """``h`` (N, K), ``d = ΣΦ_aᵀh``, and the objective's derivative by V (N,) where V follows α."""
-
-    by_f: Array
-    drift: Array
-    by_cavity: Array | None
 
 
 def products(rows: Array, output: Array, values: Array) -> Array:
@@ -201,7 +168,7 @@ class Latent(Problem):
         evidence = beta * (expansion.value + expansion.normaliser) - 0.5 * float(alpha @ mean**2)
         if active.size:
             evidence += 0.5 * (float(np.log(alpha).sum()) - linalg.log_det(factor))
-        local = Approximation(rows, output, expansion, cavity, self.sites.cavity == "prior")
+        local = Approximation(rows, output, expansion, cavity)
         state = State(active, alpha, beta, gram, factor, mean, evidence, self.prior, local)
         return state if np.isfinite(state.objective) else None
 
@@ -264,21 +231,16 @@ class Latent(Problem):
         """O(N M S K): one pass over the design for each output."""
         near = self._near(state)
         expansion, beta = near.expansion, state.beta
-        move = near.movement(state)
         size, outputs, count = state.active.size, self.sites.outputs, self.design.shape[1]
         rows = np.empty((size, outputs, count))
-        scale, q, skew = (np.empty((outputs, count)) for _ in range(3))
+        scale, q = np.empty((outputs, count)), np.empty((outputs, count))
         for k in range(outputs):
-            weighed = beta * expansion.weigh(near.rows, near.output, k)
-            stack = np.vstack([weighed, beta * expansion.slope[:, k], move.by_f[:, k]])
+            weighed = expansion.weigh(near.rows, near.output, k)
+            stack = beta * np.vstack([weighed, expansion.slope[:, k]])
             products = self.design.project(stack.T).T
-            rows[:, k], q[k], skew[k] = products[:size], products[size], products[size + 1]
+            rows[:, k], q[k] = products[:size], products[size]
             scale[k] = self.design.squared_norms(beta * expansion.diagonal(k))
-        skew -= np.tensordot(move.drift, rows, 1)
-        shift = -2.0 * q * skew
-        if move.by_cavity is not None:
-            shift += 2.0 * self.design.squared_norms(move.by_cavity)
-        return Survey(*(self._gather(part) for part in (scale, q, rows, shift)))
+        return Survey(*(self._gather(part) for part in (scale, q, rows)))
 
     def _gather(self, values: Array) -> Array:
         """From (..., K, functions of the design) to (..., M)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from sparsebayes.engine.problem import Problem
 
 Array = np.ndarray
-
-
-class Local(Protocol):
-    """How a likelihood that is not Gaussian was approximated."""
-
-    def squared(self, state: State) -> Array:
-        """What stands for μ² in the derivatives with respect to α."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +33,8 @@ class State:
     evidence : float
         ``log p(data | α, β)``.
     prior : Prior
-    local : Local or None
-        None where the sites are Gaussian.
+    local : object
+        What the problem needs to go on from here; None where the sites are Gaussian.
     """
 
     active: Array
@@ -53,7 +45,7 @@ class State:
     mean: Array
     evidence: float
     prior: Prior
-    local: Local | None = None
+    local: Any = None
 
     @cached_property
     def objective(self) -> float:
@@ -80,22 +72,17 @@ class State:
         """``g = φᵀBφ`` of the active functions."""
         return self.beta * self.gram.diagonal()
 
-    @cached_property
-    def squared(self) -> Array:
-        """μ², corrected where the sites move with the weights."""
-        return self.mean**2 if self.local is None else self.local.squared(self)
-
     def s_and_q2(self) -> tuple[Array, Array]:
         """``s`` and ``q²`` of the active functions, each with itself left out."""
         # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
         variances = self.variances
-        return np.maximum(self.determined, 0.0) / variances, self.squared / variances**2
+        return np.maximum(self.determined, 0.0) / variances, (self.mean / variances) ** 2
 
 
 def gradient(problem: Problem, state: State) -> tuple[Array, float]:
     """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
     first, _ = problem.prior.slopes(state)
-    by_alpha = 0.5 * (1.0 - state.alpha * (state.squared + state.variances)) + first
+    by_alpha = 0.5 * (1.0 - state.alpha * (state.mean**2 + state.variances)) + first
     spread = state.beta * problem.residual_energy(state) + float(state.determined.sum())
     by_beta = 0.5 * (problem.n_samples - spread)
     if problem.prior.relative:
@@ -107,8 +94,7 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     """Gradient and Hessian in (log α, log β); in log α alone where β is not `free`.
 
     With ``dΣ/dα_j = −Σ_·j Σ_j·`` and ``dμ/dα_j = −Σ_·j μ_j`` all second derivatives are
-    products of entries of Σ and μ: nothing here depends on the number of samples. Where the sites
-    move with the weights the gradient is exact, and the Hessian that of sites that stay.
+    products of entries of Σ and μ: nothing here depends on the number of samples.
     """
     alpha, beta, mean, cov = state.alpha, state.beta, state.mean, state.cov
     size = alpha.size
@@ -117,7 +103,7 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     scaled = alpha[:, None] * cov  # AΣ
     overlap = scaled * scaled.T  # α_i α_j Σ_ij²
     shrink = scaled.diagonal()  # 1 − γ
-    moment = alpha * state.squared + shrink  # α(μ² + Σ_ii)
+    moment = pull * mean + shrink  # α(μ² + Σ_ii)
 
     grad = np.empty(size + free)
     hess = np.empty((size + free, size + free))

@@ -25,14 +25,11 @@ class Survey:
         ``φᵀBφ``, and the derivative of the log likelihood with respect to the weight.
     rows : ndarray, (S, M)
         ``Φ_aᵀBΦ``; the caller may overwrite it.
-    shift : ndarray or 0
-        What is to be added to q² because B itself moves with the weights; 0 where it does not.
     """
 
     scale: Array
     q: Array
     rows: Array
-    shift: Array | float = 0.0
 
 
 class Problem(ABC):

@@ -244,16 +244,16 @@ class Sequential:
 def stalled(problem: Problem, state: State) -> bool:
     """Whether some functions with one precision for all have more evidence than the model.
 
-    They are spread over all functions, and their precision falls by tens while that gains.
+    They are spread over all functions; their precision falls in a few large steps.
     """
     index = np.unique(np.linspace(0, problem.n_functions - 1, 32).astype(np.intp))
     crowd = spread_variance(problem, index)
-    highest = -np.inf
-    while crowd is not None and crowd.evidence > highest:
-        highest = crowd.evidence
-        if highest > state.evidence:
+    for _ in range(5):
+        if crowd is None:
+            break
+        if crowd.evidence > state.evidence:
             return True
-        crowd = problem.move(crowd, 0.1 * crowd.alpha, crowd.beta)
+        crowd = problem.move(crowd, 0.03 * crowd.alpha, crowd.beta)
     return False
 
 

@@ -3,7 +3,7 @@
 `Gaussian` sites are ``z_n ~ N(f_n, 1/b_n)`` with ``b_n = β w_n``: the weights w are given, β is
 the noise precision of a regression. The others are likelihoods of labels. They are expanded to
 second order around the current f (`Expansion`), which makes them Gaussian for the time being, with
-``B`` the negative second derivatives; the third derivatives say how B moves with f.
+``B`` the negative second derivatives.
 
 The probit may be smoothed before it is expanded [1]_. With V_n the variance of f_n when sample
 n is left out, ``y = f − Vτ`` its mean and ``Z = Φ(t y/√(1 + V))``, the function expanded is
@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, log_softmax
@@ -58,14 +58,6 @@ class Gaussian:
         return 0.5 * self.size * math.log(beta / (2.0 * math.pi))
 
 
-class Skew(NamedTuple):
-    """Derivatives through B, by f, (N, K), and by V, (N,); and that of the slope by V."""
-
-    by_f: Array
-    by_cavity: Array | None = None
-    slope_by_cavity: Array | None = None
-
-
 class Expansion(Protocol):
     """A log likelihood around f, one f per sample and output.
 
@@ -93,10 +85,6 @@ class Expansion(Protocol):
 
     def diagonal(self, k: int) -> Array:
         """The diagonal of B for output k, (N,)."""
-        ...
-
-    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
-        """How ``tr(ΦMΦᵀB)``, less the normaliser, moves through B; M is `half_cov`."""
         ...
 
 
@@ -144,14 +132,10 @@ class Logit:
 class _LogitExpansion(_Scalar):
     def __init__(self, sites: Logit, f: Array) -> None:
         margin = sites.labels * f
-        self.f, self.wrong = f, expit(-margin)
+        wrong = expit(-margin)
         self.value = float(sites.weights @ log_expit(margin))
-        self.slope = (sites.weights * sites.labels * self.wrong)[:, None]
-        self.curve = sites.weights * self.wrong * expit(margin)
-
-    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
-        spread = np.einsum("sn,sn->n", half_cov @ rows, rows)
-        return Skew((spread * self.curve * -np.tanh(0.5 * self.f))[:, None])
+        self.slope = (sites.weights * sites.labels * wrong)[:, None]
+        self.curve = sites.weights * wrong * expit(margin)
 
 
 @dataclass(frozen=True)
@@ -174,13 +158,11 @@ class Probit:
 
 class _ProbitExpansion(_Scalar):
     def __init__(self, sites: Probit, f: Array, cavity: Array | None) -> None:
-        self.weights, self.labels = sites.weights, sites.labels
         self.cavity = np.zeros(f.size) if cavity is None else cavity
         self.width = np.sqrt(1.0 + self.cavity)
-        self.a = a = self._solve(sites.labels * f)
+        a = self._solve(sites.labels * f)
         rate, first = _mills(a)
         shortfall = 1.0 + self.cavity * first / self.width**2  # 1 + Vτ'
-        self.rate, self.first, self.shortfall = rate, first, shortfall
         tau = rate / self.width
         self.single = -first / (self.width**2 * shortfall)  # Ω of a sample that occurs once
         # ψ = log Z(y) + (f − y)²/2V with f − y = Vτ
@@ -213,20 +195,6 @@ class _ProbitExpansion(_Scalar):
     def updated_cavity(self, spread: Array) -> Array:
         """V from the variances of f: those without the sample's own site."""
         return spread / np.maximum(1.0 - spread * self.single, 1e-12)
-
-    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
-        a, rate, first = self.a, self.rate, self.first
-        second = -first * (a + rate) - rate * (1.0 + first)
-        spread = np.einsum("sn,sn->n", half_cov @ rows, rows)
-        # What the normaliser takes back: ½V/(1 + VΩ) = ½V(1 + Vτ')
-        spread = self.weights * (spread - 0.5 * self.cavity * self.shortfall)
-        by_f = -spread * self.labels * second / (self.width * self.shortfall) ** 3
-        if not self.cavity.any():
-            return Skew(by_f[:, None])
-        third = -second * (a + 2.0 * rate) - 2.0 * first * (1.0 + first)
-        move = self.cavity * second**2 / self.width**6 - third * self.shortfall / self.width**4
-        turn = 0.5 * self.weights * self.labels * second / (self.width**3 * self.shortfall)
-        return Skew(by_f[:, None], 0.5 * spread * move / self.shortfall**3, turn)
 
 
 def _mills(a: Array) -> tuple[Array, Array]:
@@ -288,17 +256,3 @@ class _SoftmaxExpansion:
 
     def diagonal(self, k: int) -> Array:
         return self.own[:, k]
-
-    def skew(self, rows: Array, output: Array, half_cov: Array) -> Skew:
-        # tr(M_n dB_n) = dπᵀ(diag M_n − 2M_nπ) and dπ = (diag π − ππᵀ) df
-        probability = self.probability
-        mixed = half_cov @ (rows * probability.T[output])  # S × N
-        inner = np.empty_like(probability)
-        for k in range(probability.shape[1]):
-            some = np.flatnonzero(output == k)
-            own = rows[some]
-            variance = np.einsum("sn,sn->n", half_cov[np.ix_(some, some)] @ own, own)
-            inner[:, k] = variance - 2.0 * np.einsum("sn,sn->n", mixed[some], own)
-        inner = probability * inner
-        inner -= probability * inner.sum(axis=1, keepdims=True)
-        return Skew(self.weights[:, None] * inner)
