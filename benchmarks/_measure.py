@@ -6,13 +6,16 @@ import ctypes
 import gc
 import os
 import platform
+import resource
+import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, Protocol
 
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -74,6 +77,74 @@ def peak_memory(function: Callable[[], Any]) -> tuple[Any, float | None]:
         return function(), None
     result = function()
     return result, max(0.0, _status("VmHWM") - before)
+
+
+def process_peak() -> float:
+    """The largest resident memory of this process so far, in MB.
+
+    `ru_maxrss` would count the parent's memory as well: it outlives `exec`.
+    """
+    try:
+        return _status("VmHWM")
+    except (OSError, KeyError):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+class Fittable(Protocol):
+    """What is compared."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the tables."""
+
+    @property
+    def fit(self) -> Callable[[Any], Any]:
+        """Fit to a task; returns what was fitted."""
+
+
+def repeated(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+    """The result of the first call, and the median time of several."""
+    result, first = timed(function, *arguments)
+    others = [timed(function, *arguments)[1] for _ in range(repeats(first) - 1)]
+    return result, median([first, *others])
+
+
+def compare(
+    models: Sequence[Fittable], task: Any, describe: Callable[[Any, Any, Any], dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Fit each model to the task, in turns, so that a slow moment hits all alike.
+
+    Parameters
+    ----------
+    models : sequence
+        What is fitted.
+    task : Task or Labelled
+        To what.
+    describe : callable
+        The record of ``describe(model, fitted, task)``.
+
+    Returns
+    -------
+    records : dict of str to dict
+        By model, the record and `fit` (seconds, the median), `memory` (MB) and `repeats`.
+    """
+    times: dict[str, list[float]] = {}
+    records: dict[str, dict[str, Any]] = {}
+    with one_thread():
+        for model in models:
+            (fitted, seconds), memory = peak_memory(lambda model=model: timed(model.fit, task))
+            times[model.name] = [seconds]
+            records[model.name] = {**describe(model, fitted, task), "memory": memory}
+            del fitted
+        total = {model.name: repeats(times[model.name][0]) for model in models}
+        for turn in range(1, max(total.values())):
+            for model in models:
+                if turn < total[model.name]:
+                    times[model.name].append(timed(model.fit, task)[1])
+    for name, record in records.items():
+        record |= {"fit": median(times[name]), "repeats": len(times[name])}
+    return records
 
 
 def cpu_model() -> str:

@@ -1,21 +1,24 @@
-"""The regression tasks: a training set, test points and the noise-free function there."""
+"""The tasks: a training set, test points and what is true there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.datasets import make_friedman1
+from sklearn.datasets import load_digits, make_friedman1, make_moons
+from sklearn.model_selection import train_test_split
 
-from sparsebayes.datasets import make_sinc
+from sparsebayes.datasets import load_benchmark, make_sinc
 
 Array = np.ndarray
 N_TEST = 1000
+N_TEST_MOONS = 5000
+DIGITS_GAMMA = 0.001
 
 
 @dataclass(frozen=True)
 class Task:
-    """One data set and the width of the kernel ``exp(-gamma ‖x − z‖²)``."""
+    """A data set for regression and the width of the kernel ``exp(-gamma ‖x − z‖²)``."""
 
     name: str
     seed: int
@@ -53,3 +56,53 @@ def friedman(n_samples: int, gamma: float = 0.1, seed: int = 0) -> Task:
     mean, std = X.mean(axis=0), X.std(axis=0)
     name = f"Friedman #1 {n_samples}"
     return Task(name, seed, gamma, (X - mean) / std, y, (X_test - mean) / std, f_test)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A data set with the labels 0, …, K − 1, and the width of the kernel."""
+
+    name: str
+    seed: int
+    gamma: float
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return int(self.y.max()) + 1
+
+
+def ripley(seed: int = 0) -> Labelled:
+    """Ripley's mixture: one data set of 250 samples in the plane, 1000 to test."""
+    data = load_benchmark("ripley_synth")
+    y, y_test = data["y_train"].astype(int), data["y_test"].astype(int)
+    return Labelled("Ripley 250", seed, 4.0, data["X_train"], y, data["X_test"], y_test)
+
+
+def moons(n_samples: int, seed: int = 0) -> Labelled:
+    """Two half circles with noise 0.3; the test points are those of seed 1000 + seed."""
+    X, y = make_moons(n_samples, noise=0.3, random_state=seed)
+    X_test, y_test = make_moons(N_TEST_MOONS, noise=0.3, random_state=1000 + seed)
+    return Labelled(f"moons {n_samples}", seed, 1.0, X, y, X_test, y_test)
+
+
+def digits(n_samples: int = 1200, seed: int = 0) -> Labelled:
+    """scikit-learn's 1797 digits, raw pixels, split at random."""
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, train_size=n_samples, random_state=seed)
+    return Labelled(f"digits {n_samples}", seed, DIGITS_GAMMA, X, y, X_test, y_test)
+
+
+def first_digits(n_classes: int, seed: int = 0, per_class: int = 60) -> Labelled:
+    """The digits below `n_classes`: so many samples of each to learn from, the others to test."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(y))
+    rows = [order[y[order] == k] for k in range(n_classes)]
+    train = np.concatenate([some[:per_class] for some in rows])
+    test = np.concatenate([some[per_class:] for some in rows])
+    name = f"{n_classes} digits"
+    return Labelled(name, seed, DIGITS_GAMMA, X[train], y[train], X[test], y[test])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import _tables
-from benchmarks._measure import one_thread, peak_memory, repeats, timed
+from benchmarks._measure import compare, one_thread, repeated
 from benchmarks._models import GRID, Model, all_models
 from benchmarks._tasks import Task, friedman, sinc
 
@@ -32,45 +32,21 @@ HEADER = (
 )
 
 
-def compare(task: Task) -> dict[str, Record]:
-    """Fit each model to the task, in turns, so that a slow moment hits all alike.
-
-    Returns
-    -------
-    records : dict of str to dict
-        By model: `fit` and `predict` (seconds, medians), `memory` (MB), `rmse`, `kept`,
-        `evidence`, `converged`, `repeats`.
-    """
-    models = [model for model in all_models() if len(task.y) <= model.largest]
-    times: dict[str, list[float]] = {}
-    records: dict[str, Record] = {}
-    with one_thread():
-        for model in models:
-            (fitted, seconds), memory = peak_memory(lambda model=model: timed(model.fit, task))
-            times[model.name] = [seconds]
-            records[model.name] = {**_describe(model, fitted, task), "memory": memory}
-            del fitted
-        total = {model.name: repeats(times[model.name][0]) for model in models}
-        for turn in range(1, max(total.values())):
-            for model in models:
-                if turn < total[model.name]:
-                    times[model.name].append(timed(model.fit, task)[1])
-    for name, record in records.items():
-        record |= {"fit": median(times[name]), "repeats": len(times[name])}
-    return records
-
-
-def _describe(model: Model, fitted: Any, task: Task) -> Record:
-    mean, first = timed(model.predict, fitted, task)
-    count = repeats(first)
-    seconds = [first, *(timed(model.predict, fitted, task)[1] for _ in range(count - 1))]
+def describe(model: Model, fitted: Any, task: Task) -> Record:
+    """`predict` (seconds), `rmse`, `kept`, `evidence` and `converged` of a fitted model."""
+    mean, seconds = repeated(model.predict, fitted, task)
     return {
-        "predict": median(seconds),
+        "predict": seconds,
         "rmse": float(np.sqrt(np.mean((mean - task.f_test) ** 2))),
         "kept": int(model.kept(fitted)),
         "evidence": model.evidence(fitted, task),
         "converged": model.converged(fitted, task),
     }
+
+
+def tried(task: Task) -> list[Model]:
+    """The models that are tried on so many samples."""
+    return [model for model in all_models() if len(task.y) <= model.largest]
 
 
 def warm_up() -> None:
@@ -99,7 +75,7 @@ def run(
             plan.append((lambda seed, size=size: friedman(size, seed=seed), seeds))
     for make, seeds in plan:
         tasks = [make(seed) for seed in range(seeds)]
-        yield tasks[0].name, [compare(task) for task in tasks]
+        yield tasks[0].name, [compare(tried(task), task, describe) for task in tasks]
 
 
 def ratio(data_sets: list[dict[str, Record]], model: str, peer: str = "fastrvm") -> float | None:

@@ -239,24 +239,28 @@ class RVC(ClassifierMixin, Machine):
     ) -> Solution:
         prior = as_prior(self.prior, float(weights.sum()), smoothness=Trace)
         sites = self._sites(labels, weights)
-        problem = Latent(self._design(basis, X), prior, sites, memory_budget())
+        share = self.share_alpha and sites.outputs > 1
+        problem = Latent(self._design(basis, X), prior, sites, memory_budget(), share=share)
         return self._climb(solver, problem, progress)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
         state = solution.state
-        count = basis.distinct_.size
-        output, function = np.divmod(state.active, count)
+        n_outputs = 1 if self.classes_.size == 2 else self.classes_.size
+        if state.group > 1:
+            function = np.repeat(state.active, n_outputs)
+            output = np.tile(np.arange(n_outputs), state.active.size)
+        else:
+            output, function = np.divmod(state.active, basis.distinct_.size)
         function = basis.distinct_[function]
         order = np.lexsort((function, output))
-        function, output = function[order], output[order]
         kept, column = np.unique(function, return_inverse=True)
         self._keep(basis, X, kept)
-        n_outputs = 1 if self.classes_.size == 2 else self.classes_.size
-        self._set_weights(
-            state.mean[order], state.alpha[order], state.determined[order],
-            output, column, (n_outputs, kept.size),
-        )  # fmt: skip
         self.sigma_ = state.cov[order][:, order]
+        alpha = state.precisions[order]
+        self._set_weights(
+            state.mean[order], alpha, 1.0 - alpha * self.sigma_.diagonal(),
+            output[order], column[order], (n_outputs, kept.size),
+        )  # fmt: skip
         self._store_search(solution)
 
     def _set_weights(

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sparsebayes.engine import linalg
+from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.posterior import State
 from sparsebayes.engine.problem import Problem
 
@@ -21,14 +22,14 @@ _TIE = 1e-9  # gains closer than this, relatively, are equal: the lowest index w
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """``S_m``, ``Q_m`` and the gain of adding m, for every m; 0 for those to be left outside."""
+    """The gain of adding m, for every m; 0 for those to be left outside; and what it rests on."""
 
     gain: Array
-    s: Array
-    q: Array
     scale: Array  # φᵀBφ
     weight: Array  # what the prior has for g
-    half: Array  # L⁻¹ Φ_aᵀBΦ, (S, M)
+    s: Array  # S and Q of every weight
+    q: Array
+    half: Array  # L⁻¹ Φ_aᵀBΦ, over all weights
 
     @cached_property
     def largest(self) -> float:
@@ -44,19 +45,20 @@ class Scores:
 def score(problem: Problem, state: State) -> Scores:
     """Score all functions: O(S² M) and what the survey costs."""
     seen = problem.survey(state)
-    scale, q = seen.scale, seen.q
+    group = problem.group
     half = linalg.half_solve(state.factor, seen.rows) if state.active.size else seen.rows
-    s = scale - np.einsum("sm,sm->m", half, half)
+    s = seen.scale - np.einsum("sm,sm->m", half, half)
+    scale, mean_s = fold(seen.scale, group), fold(s, group)
     lost = np.maximum(LOST * scale, _TINY)
-    able = s > lost
+    able = mean_s > lost
     able[state.active] = False
-    s_safe = np.maximum(s, lost)
+    mean_s = np.maximum(mean_s, lost)
     weight = scale
     if problem.prior.cost:
-        weight = np.maximum(s_safe - _shrunk(state, half), 0.0)
-    gain = problem.prior.best_gain(s_safe, q * q, weight)
+        weight = np.maximum(mean_s - fold(_shrunk(state, half), group), 0.0)
+    gain = group * problem.prior.best_gain(mean_s, fold(seen.q**2, group), weight)
     gain[~able] = 0.0
-    return Scores(gain, s, q, scale, weight, half)
+    return Scores(gain, scale, weight, s, seen.q, half)
 
 
 def _shrunk(state: State, half: Array) -> Array:
@@ -64,7 +66,7 @@ def _shrunk(state: State, half: Array) -> Array:
     if not state.active.size:
         return np.zeros(half.shape[1])
     solved = linalg.half_solve_transposed(state.factor, half)
-    return np.einsum("sm,sm,s->m", solved, solved, state.alpha)
+    return np.einsum("sm,sm,s->m", solved, solved, state.precisions)
 
 
 def spread(ranked: Array, size: int) -> Array:
@@ -102,14 +104,14 @@ def _in_turn(
     An addition takes ``C⁻¹φφᵀC⁻¹/(α + s)`` from C⁻¹. Only its product with the candidates is
     needed, a row at a time, as in a Cholesky factorisation with pivots.
     """
-    prior = problem.prior
+    prior, group = problem.prior, problem.group
     least = np.maximum(LOST * scores.scale[index], _TINY)
     lost = least.copy()
-    q, s, gain = scores.q[index], scores.s[index], scores.gain[index]
-    weight = scores.weight[index]
+    gain, weight = scores.gain[index], scores.weight[index]
+    weights = expand(index, group)
+    q, s, half = scores.q[weights], scores.s[weights], scores.half[:, weights]
     overlaps = problem.overlaps(state, index)
-    half = scores.half[:, index]
-    taken = np.empty((16, index.size))  # rows φᵀC⁻¹Φ/√(α + s) of the functions chosen
+    taken = np.empty((16 * group, weights.size))  # rows L⁻¹φᵀC⁻¹Φ of those chosen, LLᵀ = αI + S
     chosen: list[int] = []
     precisions: list[float] = []
     while gain.size:
@@ -117,23 +119,36 @@ def _in_turn(
         i = int((gain >= gain.max() * (1.0 - _TIE)).argmax())
         if gain[i] <= threshold:
             break
-        one = slice(i, i + 1)
-        alpha = float(prior.optimum(s[one], q[one] ** 2, weight[one])[0])
-        k = len(chosen)
+        mean_s, q2 = fold(s, group), fold(q * q, group)
+        one, own = slice(i, i + 1), slice(i * group, (i + 1) * group)
+        alpha = float(prior.optimum(mean_s[one], q2[one], weight[one])[0])
+        k = group * len(chosen)
         if k == len(taken):
             taken = np.concatenate([taken, np.empty_like(taken)])
-        row = overlaps(i) - half[:, i] @ half
+        rows = overlaps(i) - half[:, own].T @ half
         if k:
-            row -= taken[:k, i] @ taken[:k]
-        row /= math.sqrt(alpha + s[i])
-        taken[k] = row
-        q = q - (q[i] / math.sqrt(alpha + s[i])) * row
+            rows -= taken[:k, own].T @ taken[:k]
+        if group == 1:
+            root = math.sqrt(alpha + s[i])
+            rows /= root
+            pull = q[own] / root
+        else:
+            factor = linalg.cholesky(rows[:, own] + alpha * np.eye(group))
+            if factor is None:  # lost in rounding
+                lost[i], gain[i] = np.inf, 0.0
+                continue
+            rows = linalg.half_solve(factor, rows)
+            pull = linalg.half_solve(factor, q[own, None].copy())[:, 0]
+        taken[k : k + group] = rows
+        drop = np.einsum("gm,gm->m", rows, rows)
         if prior.cost:  # in proportion to s, about what it is
-            weight = weight * np.maximum(1.0 - row * row / np.maximum(s, least), 0.0)
-        s = s - row * row
+            weight = weight * np.maximum(1.0 - fold(drop, group) / np.maximum(mean_s, least), 0.0)
+        q = q - pull @ rows
+        s = s - drop
         chosen.append(i)
         precisions.append(alpha)
         lost[i] = np.inf  # never again
-        gain = prior.best_gain(np.maximum(s, least), q * q, weight)
-        gain[s <= lost] = 0.0
+        mean_s = fold(s, group)
+        gain = group * prior.best_gain(np.maximum(mean_s, least), fold(q * q, group), weight)
+        gain[mean_s <= lost] = 0.0
     return index[chosen], np.array(precisions)

@@ -155,4 +155,4 @@ def finish(problem: Problem, state: State) -> Stop:
 
 def collapsed(problem: Problem, state: State) -> bool:
     """Whether the model has nearly as many effective parameters as there are samples."""
-    return float(state.determined.sum()) > 0.75 * problem.n_samples
+    return state.n_determined > 0.75 * problem.n_samples

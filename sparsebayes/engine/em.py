@@ -47,7 +47,7 @@ def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
 
 def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, float]:
     push, rate = problem.prior.pull(state)
-    determined, squared = state.determined, state.mean**2
+    determined, squared = state.determined, state.squared
     if mackay:  # T01 (44)
         # γ and μ² may both be lost in rounding: such a function is left to pruning.
         tiny = np.finfo(float).tiny
@@ -61,9 +61,9 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
     if problem.prior.relative:
         count -= 2.0 * float(push.sum())
     if mackay:  # T01 (46)
-        count -= float(determined.sum())
+        count -= state.n_determined
     else:  # T01 (50)
-        spread += float(determined.sum()) / state.beta
+        spread += state.n_determined / state.beta
     if count <= 0.0:
         return alpha, state.beta
     # max_beta bounds the noise from below, and with it the quotient.

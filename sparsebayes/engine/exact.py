@@ -111,7 +111,7 @@ class Exact(Problem):
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
         columns = self.design.columns(index)
-        return lambda i: state.beta * (self._weighted(columns[:, i]) @ columns)
+        return lambda i: state.beta * (self._weighted(columns[:, i : i + 1]).T @ columns)
 
     def residual_energy(self, state: State) -> float:
         # By Hμ = βΦᵀWz there is no product with the samples.

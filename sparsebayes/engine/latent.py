@@ -26,6 +26,7 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.design import Dense, Design
+from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.posterior import State
 from sparsebayes.engine.priors import Prior
 from sparsebayes.engine.problem import Problem, Survey, first_of_equals, probe
@@ -68,8 +69,9 @@ def products(rows: Array, output: Array, values: Array) -> Array:
 class Latent(Problem):
     """A linear model of one or several f behind a likelihood of labels.
 
-    Each of the design's functions may contribute to each f with a weight of its own; a "function"
-    of this problem is such a pair.
+    Each of the design's functions may contribute to each f with a weight of its own. With `share`
+    a function's weights have one precision and are kept or left together; else each is a
+    "function" of this problem by itself.
     """
 
     free = False
@@ -77,33 +79,39 @@ class Latent(Problem):
     max_beta = np.inf
 
     def __init__(
-        self, design: Design, prior: Prior, sites: Sites, memory_budget: int = 1 << 30
+        self,
+        design: Design,
+        prior: Prior,
+        sites: Sites,
+        memory_budget: int = 1 << 30,
+        *,
+        share: bool = False,
     ) -> None:
         self.design, self.prior, self.sites = design, prior, sites
         self.n_samples = float(sites.weights.sum())
         self.energy = self.n_samples
-        count = design.shape[1]
-        self.capacity = design.capacity * sites.outputs
-        self._set_functions(
-            np.tile(np.arange(count), sites.outputs), np.repeat(np.arange(sites.outputs), count)
-        )
-        empty = sites.expand(np.zeros((design.shape[0], sites.outputs)), self._no_cavity())
-        self._empty = empty
-        norms = [design.squared_norms(empty.diagonal(k)) for k in range(sites.outputs)]
-        self.norms = np.concatenate(norms)
-
-    def _set_functions(self, function: Array, output: Array) -> None:
-        self._function, self._output = function, output
-        count = self.design.shape[1]
-        whole = np.arange(count * self.sites.outputs)
-        self._whole = np.array_equal(output * count + function, whole)
+        count, outputs = design.shape[1], sites.outputs
+        self.group = outputs if share else 1
+        self.capacity = design.capacity * (outputs // self.group)
+        every = np.arange(count * outputs)
+        if self.group > 1:  # the weights of a function together
+            self._function, self._output = np.divmod(every, outputs)
+        else:
+            self._output, self._function = np.divmod(every, count)
+        self._empty = sites.expand(np.zeros((design.shape[0], outputs)), self._no_cavity())
+        norms = [design.squared_norms(self._empty.diagonal(k)) for k in range(outputs)]
+        self.norms = fold(self._gather(np.array(norms)), self.group)
 
     def _no_cavity(self) -> Array | None:
         return None if self.sites.cavity == "none" else np.zeros(self.sites.weights.size)
 
     def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
-        rows = self.design.columns(self._function[active]).T
-        return self._evaluate(active, alpha, beta, rows, np.zeros(active.size), self._no_cavity())
+        rows = self._rows(active)
+        return self._evaluate(active, alpha, beta, rows, np.zeros(len(rows)), self._no_cavity())
+
+    def _rows(self, index: Array) -> Array:
+        """The functions of these weights, (P, N)."""
+        return self.design.columns(self._function[expand(index, self.group)]).T
 
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         near = self._near(state)
@@ -111,12 +119,13 @@ class Latent(Problem):
 
     def shrink(self, state: State, keep: Array) -> State | None:
         near = self._near(state)
+        weights = np.repeat(keep, self.group)
         return self._evaluate(
             state.active[keep],
             state.alpha[keep],
             state.beta,
-            near.rows[keep],
-            state.mean[keep],
+            near.rows[weights],
+            state.mean[weights],
             near.cavity,
         )
 
@@ -126,8 +135,8 @@ class Latent(Problem):
             np.append(state.active, chosen),
             np.append(state.alpha, alpha),
             state.beta,
-            np.vstack([near.rows, self.design.columns(self._function[chosen]).T]),
-            np.append(state.mean, np.zeros(chosen.size)),
+            np.vstack([near.rows, self._rows(chosen)]),
+            np.append(state.mean, np.zeros(chosen.size * self.group)),
             near.cavity,
         )
 
@@ -146,11 +155,12 @@ class Latent(Problem):
         cavity: Array | None,
     ) -> State | None:
         rows = np.ascontiguousarray(rows)
-        output = self._output[active]
+        output = self._output[expand(active, self.group)]
+        precisions = np.repeat(alpha, self.group)
         if self.sites.cavity == "prior":
-            cavity = (1.0 / alpha) @ rows**2
+            cavity = (1.0 / precisions) @ rows**2
         for _ in range(200):
-            found = self._mode(alpha, beta, rows, output, mean, cavity)
+            found = self._mode(precisions, beta, rows, output, mean, cavity)
             if found is None:
                 return None
             mean, expansion, gram, factor = found
@@ -165,11 +175,15 @@ class Latent(Problem):
                 break
         else:
             return None
-        evidence = beta * (expansion.value + expansion.normaliser) - 0.5 * float(alpha @ mean**2)
+        evidence = beta * (expansion.value + expansion.normaliser) - 0.5 * float(
+            precisions @ mean**2
+        )
         if active.size:
-            evidence += 0.5 * (float(np.log(alpha).sum()) - linalg.log_det(factor))
+            evidence += 0.5 * (float(np.log(precisions).sum()) - linalg.log_det(factor))
         local = Approximation(rows, output, expansion, cavity)
-        state = State(active, alpha, beta, gram, factor, mean, evidence, self.prior, local)
+        state = State(
+            active, alpha, beta, gram, factor, mean, evidence, self.prior, self.group, local
+        )
         return state if np.isfinite(state.objective) else None
 
     def _mode(
@@ -231,7 +245,7 @@ class Latent(Problem):
         """O(N M S K): one pass over the design for each output."""
         near = self._near(state)
         expansion, beta = near.expansion, state.beta
-        size, outputs, count = state.active.size, self.sites.outputs, self.design.shape[1]
+        size, outputs, count = state.mean.size, self.sites.outputs, self.design.shape[1]
         rows = np.empty((size, outputs, count))
         scale, q = np.empty((outputs, count)), np.empty((outputs, count))
         for k in range(outputs):
@@ -243,25 +257,25 @@ class Latent(Problem):
         return Survey(*(self._gather(part) for part in (scale, q, rows)))
 
     def _gather(self, values: Array) -> Array:
-        """From (..., K, functions of the design) to (..., M)."""
-        if self._whole:
-            return values.reshape(*values.shape[:-2], self._output.size)
+        """From (..., K, functions of the design) to the weights, (..., M)."""
+        if values.shape[-2] == 1 and self._function.size == values.shape[-1]:
+            return values[..., 0, :]
         return np.ascontiguousarray(values[..., self._output, self._function])
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
         expansion, beta = self._near(state).expansion, state.beta
-        rows = np.ascontiguousarray(self.design.columns(self._function[index]).T)
-        output = self._output[index]
-        if self.sites.outputs == 1:
-            return lambda i: beta * (rows @ expansion.weigh(rows[i], output, 0))
+        weights = expand(index, self.group)
+        function, output = self._function[weights], self._output[weights]
+        rows = np.ascontiguousarray(self.design.columns(function).T)
+        parts = [(k, np.flatnonzero(output == k)) for k in range(self.sites.outputs)]
+        parts = [(k, some, rows[some] if len(parts) > 1 else rows) for k, some in parts]
 
         def overlap(i: int) -> Array:
-            one = slice(i, i + 1)
-            row = np.empty(index.size)
-            for k in np.unique(output):
-                some = output == k
-                row[some] = rows[some] @ expansion.weigh(rows[one], output[one], k)[0]
-            return beta * row
+            own = slice(i * self.group, (i + 1) * self.group)
+            block = np.empty((self.group, weights.size))
+            for k, some, part in parts:
+                block[:, some] = expansion.weigh(rows[own], output[own], k) @ part.T
+            return beta * block
 
         return overlap
 
@@ -270,24 +284,22 @@ class Latent(Problem):
 
     def distinct(self) -> Array:
         slope = self._empty.slope
-        marks = probe(len(slope))
-        products = [
-            self.design.project(np.column_stack([slope[:, k], marks]))
-            for k in range(self.sites.outputs)
-        ]
-        stacked = self._gather(np.stack(products).transpose(2, 0, 1))
-        return first_of_equals(self._output, self.norms, *stacked)
+        marked = self.design.project(np.column_stack([slope, probe(len(slope))]))
+        stacked = self._gather(marked[:, :-1].T), self._gather(marked[:, [-1] * len(slope[0])].T)
+        first = np.arange(0, self._output.size, self.group)  # the first weight of each function
+        return first_of_equals(self._output[first], self.norms, *(part[first] for part in stacked))
 
     def hold(self, beta: float) -> Latent:
         return self
 
     def restrict(self, index: Array) -> Latent:
         part = copy.copy(self)
-        function, number = np.unique(self._function[index], return_inverse=True)
+        weights = expand(index, self.group)
+        function, part._function = np.unique(self._function[weights], return_inverse=True)
+        part._output = self._output[weights]
         part.design = Dense(self.design.columns(function))
         part.capacity = index.size
         part.norms = self.norms[index]
-        part._set_functions(number, self._output[index])
         return part
 
 

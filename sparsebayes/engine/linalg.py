@@ -61,3 +61,23 @@ def inverse(factor: Array) -> Array:
 def log_det(factor: Array) -> float:
     """``log |L Lᵀ|``."""
     return 2.0 * float(np.log(factor.diagonal()).sum())
+
+
+def fold(values: Array, group: int) -> Array:
+    """Means over the weights of each function."""
+    return values if group == 1 else values.reshape(-1, group).mean(axis=1)
+
+
+def fold_matrix(values: Array, group: int) -> Array:
+    """Sums over the weights of each pair of functions."""
+    if group == 1:
+        return values
+    size = len(values) // group
+    return values.reshape(size, group, size, group).sum(axis=(1, 3))
+
+
+def expand(index: Array, group: int) -> Array:
+    """The numbers of the weights of these functions."""
+    if group == 1:
+        return index
+    return (index[:, None] * group + np.arange(group)).ravel()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparsebayes.engine import linalg
+from sparsebayes.engine.linalg import fold, fold_matrix
 from sparsebayes.engine.priors import Prior
 
 if TYPE_CHECKING:
@@ -21,18 +22,24 @@ Array = np.ndarray
 class State:
     """An active set with its precisions, and everything that follows from them.
 
+    A function may have several weights that share its precision (`group`); arrays over weights
+    have those of one function together. What is said of a function below is then the mean over
+    its weights, and what it does to the objective is `group` times that.
+
     Attributes
     ----------
     active : ndarray of int, (S,)
     alpha : ndarray, (S,)
     beta : float
-    gram : ndarray, (S, S)
-        ``Φ_aᵀWΦ_a``.
+    gram : ndarray, (P, P)
+        ``Φ_aᵀWΦ_a``, for P weights; P = S unless they are grouped.
     factor, mean
         Cholesky factor of ``H = β gram + A``, and μ.
     evidence : float
         ``log p(data | α, β)``.
     prior : Prior
+    group : int
+        Weights per function.
     local : object
         What the problem needs to go on from here; None where the sites are Gaussian.
     """
@@ -45,45 +52,62 @@ class State:
     mean: Array
     evidence: float
     prior: Prior
+    group: int = 1
     local: Any = None
 
     @cached_property
     def objective(self) -> float:
         """The evidence plus the prior."""
-        return self.evidence + self.prior.log_density(self)
+        return self.evidence + self.group * self.prior.log_density(self)
 
     @cached_property
     def cov(self) -> Array:
-        """Σ, (S, S): computed when asked for, since a rejected step never asks."""
+        """Σ, (P, P): computed when asked for, since a rejected step never asks."""
         return linalg.inverse(self.factor)
 
     @property
+    def precisions(self) -> Array:
+        """The precision of each weight, (P,)."""
+        return self.alpha if self.group == 1 else np.repeat(self.alpha, self.group)
+
+    @property
     def variances(self) -> Array:
-        """The diagonal of Σ."""
-        return self.cov.diagonal()
+        """The diagonal of Σ, by function."""
+        return fold(self.cov.diagonal(), self.group)
+
+    @property
+    def squared(self) -> Array:
+        """μ², by function."""
+        return fold(self.mean**2, self.group)
 
     @cached_property
     def determined(self) -> Array:
         """``γ = 1 − α Σ_ii``: 1 where the data decide, 0 where the prior does."""
         return 1.0 - self.alpha * self.variances
 
+    @property
+    def n_determined(self) -> float:
+        """The number of effective parameters."""
+        return self.group * float(self.determined.sum())
+
     @cached_property
     def scale(self) -> Array:
         """``g = φᵀBφ`` of the active functions."""
-        return self.beta * self.gram.diagonal()
+        return self.beta * fold(self.gram.diagonal(), self.group)
 
     def s_and_q2(self) -> tuple[Array, Array]:
         """``s`` and ``q²`` of the active functions, each with itself left out."""
         # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
         variances = self.variances
-        return np.maximum(self.determined, 0.0) / variances, (self.mean / variances) ** 2
+        return np.maximum(self.determined, 0.0) / variances, self.squared / variances**2
 
 
 def gradient(problem: Problem, state: State) -> tuple[Array, float]:
     """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
     first, _ = problem.prior.slopes(state)
-    by_alpha = 0.5 * (1.0 - state.alpha * (state.mean**2 + state.variances)) + first
-    spread = state.beta * problem.residual_energy(state) + float(state.determined.sum())
+    by_alpha = 0.5 * (1.0 - state.alpha * (state.squared + state.variances)) + first
+    by_alpha *= state.group
+    spread = state.beta * problem.residual_energy(state) + state.n_determined
     by_beta = 0.5 * (problem.n_samples - spread)
     if problem.prior.relative:
         by_beta -= float(first.sum())
@@ -96,27 +120,26 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
     With ``dΣ/dα_j = −Σ_·j Σ_j·`` and ``dμ/dα_j = −Σ_·j μ_j`` all second derivatives are
     products of entries of Σ and μ: nothing here depends on the number of samples.
     """
-    alpha, beta, mean, cov = state.alpha, state.beta, state.mean, state.cov
-    size = alpha.size
+    alpha, beta, mean, cov = state.precisions, state.beta, state.mean, state.cov
+    size = state.active.size
     first, second = problem.prior.slopes(state)
     pull = alpha * mean
     scaled = alpha[:, None] * cov  # AΣ
     overlap = scaled * scaled.T  # α_i α_j Σ_ij²
     shrink = scaled.diagonal()  # 1 − γ
-    moment = pull * mean + shrink  # α(μ² + Σ_ii)
+    moment = fold(pull * mean + shrink, state.group)  # α(μ² + Σ_ii)
 
     grad = np.empty(size + free)
     hess = np.empty((size + free, size + free))
-    grad[:size] = 0.5 * (1.0 - moment) + first
+    grad[:size] = state.group * (0.5 * (1.0 - moment) + first)
     block = hess[:size, :size]
-    np.multiply(scaled, mean[:, None], out=block)
-    block *= pull
-    block += 0.5 * overlap
-    block[np.arange(size), np.arange(size)] -= 0.5 * moment
+    block[:] = fold_matrix(scaled * mean[:, None] * pull + 0.5 * overlap, state.group)
+    diagonal = np.arange(size)
+    block[diagonal, diagonal] -= 0.5 * state.group * moment
     if second.ndim == 1:
-        block[np.arange(size), np.arange(size)] += second
+        block[diagonal, diagonal] += state.group * second
     else:
-        block += second
+        block += state.group * second
     if free:
         drift = cov @ pull  # dμ/dlog β = ΣAμ
         unshrunk = size - float(shrink.sum())  # Σγ

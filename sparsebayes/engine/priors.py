@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparsebayes.engine.linalg import fold, fold_matrix
+
 if TYPE_CHECKING:
     from sparsebayes.engine.posterior import State
 
@@ -37,7 +39,7 @@ class Prior(ABC):
 
     @abstractmethod
     def log_density(self, state: State) -> float:
-        """What the prior adds to the log evidence."""
+        """What the prior adds to the log evidence, for each of a function's weights."""
 
     @abstractmethod
     def slopes(self, state: State) -> tuple[Array, Array]:
@@ -224,23 +226,25 @@ class Trace(Prior):
         return -self.c * float(state.determined.sum())
 
     def _first(self, state: State) -> tuple[Array, Array]:
-        weighted = state.alpha[:, None] * state.cov  # AΣ
+        weighted = state.precisions[:, None] * state.cov  # AΣ
         spread = state.cov @ weighted  # ΣAΣ
         # dtrS/dlog α_i = −α_i (ΣGΣ)_ii and ΣGΣ = Σ − ΣAΣ  # S08 (A.51)
-        return state.alpha * (state.variances - spread.diagonal()), spread
+        return state.precisions * (state.cov.diagonal() - spread.diagonal()), spread
 
     def slopes(self, state: State) -> tuple[Array, Array]:
         first, spread = self._first(state)
-        outer = state.alpha[:, None] * state.alpha
+        precisions, group = state.precisions, state.group
+        outer = precisions[:, None] * precisions
         second = 2.0 * outer * state.cov * (spread - state.cov)
         second[np.diag_indices_from(second)] += first
-        return self.c * first, self.c * second
+        return self.c * fold(first, group), self.c / group * fold_matrix(second, group)
 
     def pull(self, state: State) -> tuple[Array, Array]:
-        return self.c * np.maximum(self._first(state)[0], 0.0), np.zeros(state.alpha.size)
+        first = fold(self._first(state)[0], state.group)
+        return self.c * np.maximum(first, 0.0), np.zeros(state.alpha.size)
 
     def weight(self, state: State) -> Array:
-        first, _ = self._first(state)
+        first = fold(self._first(state)[0], state.group)
         return np.maximum(first, 0.0) / (state.alpha * state.variances**2)
 
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:

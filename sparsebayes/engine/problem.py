@@ -17,13 +17,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """All functions as a state sees them, in the metric of its B.
+    """The weights of all functions as a state sees them, in the metric of its B.
 
     Attributes
     ----------
     scale, q : ndarray, (M,)
         ``φᵀBφ``, and the derivative of the log likelihood with respect to the weight.
-    rows : ndarray, (S, M)
+    rows : ndarray, (P, M)
         ``Φ_aᵀBΦ``; the caller may overwrite it.
     """
 
@@ -50,6 +50,8 @@ class Problem(ABC):
         ``φᵀWφ`` and ``zᵀWz`` of the empty model, to begin with.
     capacity : int
         How many functions a restricted problem may have.
+    group : int
+        Weights of each function, which share its precision.
     """
 
     design: Design
@@ -61,6 +63,7 @@ class Problem(ABC):
     norms: Array
     energy: float
     capacity: int
+    group: int = 1
 
     @property
     def n_functions(self) -> int:
@@ -88,7 +91,10 @@ class Problem(ABC):
 
     @abstractmethod
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
-        """A function of i that gives ``φ_iᵀBφ_j`` for all j of `index`, i counted in it."""
+        """A function of i that gives ``φ_iᵀBφ_j`` for all weights j of `index`.
+
+        i counts in `index`; there is a row for each weight of i.
+        """
 
     @abstractmethod
     def restrict(self, index: Array) -> Problem:

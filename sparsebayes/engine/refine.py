@@ -55,7 +55,7 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
     weight = problem.prior.weight(state)
     s = np.maximum(s, _LOST * state.scale)
     gain = problem.prior.best_gain(s, q2, weight)
-    rise = gain - problem.prior.gain(state.alpha, s, q2, weight)
+    rise = problem.group * (gain - problem.prior.gain(state.alpha, s, q2, weight))
     i = int(np.argmax(rise))
     if rise[i] <= tol or gain[i] <= 0.0:
         return state
