@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.design import Dense, Design
 from sparsebayes.engine.linalg import expand, fold
+from sparsebayes.engine.mode import Functions, Point, expand_at, find_mode
 from sparsebayes.engine.posterior import State
 from sparsebayes.engine.priors import Prior
 from sparsebayes.engine.problem import Problem, Survey, first_of_equals, probe
@@ -34,36 +35,20 @@ from sparsebayes.engine.sites import Expansion, Sites
 
 Array = np.ndarray
 
-_DECREMENT = 1e-13  # of Newton's method, relative to the size of the log posterior
 _CAVITY = 1e-9  # relative change of V at which it is consistent
 
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """The expansion that a state rests on.
+    """The expansion that a state rests on; `cavity` is V, (N,) or None."""
 
-    Attributes
-    ----------
-    rows : ndarray, (S, N)
-        The active functions.
-    output : ndarray of int, (S,)
-        To which f each contributes.
-    expansion : Expansion
-    cavity : ndarray (N,) or None
-        V.
-    """
-
-    rows: Array
-    output: Array
-    expansion: Expansion
+    functions: Functions
+    point: Point
     cavity: Array | None
 
-
-def products(rows: Array, output: Array, values: Array) -> Array:
-    """``φ · values`` of each function, with the column of its output."""
-    if values.shape[1] == 1:
-        return rows @ values[:, 0]
-    return (rows @ values)[np.arange(output.size), output]
+    @property
+    def expansion(self) -> Expansion:
+        return self.point.expansion
 
 
 class Latent(Problem):
@@ -106,37 +91,49 @@ class Latent(Problem):
         return None if self.sites.cavity == "none" else np.zeros(self.sites.weights.size)
 
     def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
-        rows = self._rows(active)
-        return self._evaluate(active, alpha, beta, rows, np.zeros(len(rows)), self._no_cavity())
+        functions = self._functions(active)
+        mean = np.zeros(functions.output.size)
+        start = expand_at(self.sites, functions, mean, self._no_cavity())
+        return self._evaluate(active, alpha, beta, functions, start, self._no_cavity())
 
-    def _rows(self, index: Array) -> Array:
-        """The functions of these weights, (P, N)."""
-        return self.design.columns(self._function[expand(index, self.group)]).T
+    def _functions(self, index: Array) -> Functions:
+        weights = expand(index, self.group)
+        rows = np.ascontiguousarray(self.design.columns(self._function[weights]).T)
+        return Functions(rows, self._output[weights], self.sites.outputs)
 
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         near = self._near(state)
-        return self._evaluate(state.active, alpha, beta, near.rows, state.mean, near.cavity)
+        return self._evaluate(state.active, alpha, beta, near.functions, near.point, near.cavity)
 
     def shrink(self, state: State, keep: Array) -> State | None:
         near = self._near(state)
         weights = np.repeat(keep, self.group)
+        functions = replace(
+            near.functions,
+            rows=near.functions.rows[weights],
+            output=near.functions.output[weights],
+        )
+        start = expand_at(self.sites, functions, state.mean[weights], near.cavity)
         return self._evaluate(
-            state.active[keep],
-            state.alpha[keep],
-            state.beta,
-            near.rows[weights],
-            state.mean[weights],
-            near.cavity,
+            state.active[keep], state.alpha[keep], state.beta, functions, start, near.cavity
         )
 
     def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
         near = self._near(state)
+        new = self._functions(chosen)
+        functions = replace(
+            near.functions,
+            rows=np.vstack([near.functions.rows, new.rows]),
+            output=np.append(near.functions.output, new.output),
+        )
+        mean = np.append(state.mean, np.zeros(new.output.size))
+        start = replace(near.point, mean=mean, gram=None)
         return self._evaluate(
             np.append(state.active, chosen),
             np.append(state.alpha, alpha),
             state.beta,
-            np.vstack([near.rows, self._rows(chosen)]),
-            np.append(state.mean, np.zeros(chosen.size * self.group)),
+            functions,
+            start,
             near.cavity,
         )
 
@@ -150,96 +147,50 @@ class Latent(Problem):
         active: Array,
         alpha: Array,
         beta: float,
-        rows: Array,
-        mean: Array,
+        functions: Functions,
+        start: Point,
         cavity: Array | None,
     ) -> State | None:
-        rows = np.ascontiguousarray(rows)
-        output = self._output[expand(active, self.group)]
         precisions = np.repeat(alpha, self.group)
         if self.sites.cavity == "prior":
-            cavity = (1.0 / precisions) @ rows**2
+            cavity = (1.0 / precisions) @ functions.rows**2
+            start = expand_at(self.sites, functions, start.mean, cavity)
         for _ in range(200):
-            found = self._mode(precisions, beta, rows, output, mean, cavity)
+            found = find_mode(self.sites, functions, precisions, beta, cavity, start)
             if found is None:
                 return None
-            mean, expansion, gram, factor = found
-            if self.sites.cavity != "posterior":
+            point, factor = found
+            if cavity is None or self.sites.cavity != "posterior":
                 break
-            spread = _variances(rows, factor)
-            assert cavity is not None
-            new = expansion.updated_cavity(spread)  # type: ignore[attr-defined]
+            spread = _variances(functions.rows, factor)
+            new = point.expansion.updated_cavity(spread)  # type: ignore[attr-defined]
             change = np.abs(new - cavity).max(initial=0.0)
-            cavity = new
             if change <= _CAVITY * (1.0 + np.abs(new).max(initial=0.0)):
                 break
+            cavity = new
+            start = expand_at(self.sites, functions, point.mean, cavity)
         else:
             return None
-        evidence = beta * (expansion.value + expansion.normaliser) - 0.5 * float(
-            precisions @ mean**2
-        )
+        expansion = point.expansion
+        evidence = beta * (expansion.value + expansion.normaliser)
+        evidence -= 0.5 * float(precisions @ point.mean**2)
         if active.size:
             evidence += 0.5 * (float(np.log(precisions).sum()) - linalg.log_det(factor))
-        local = Approximation(rows, output, expansion, cavity)
+        assert point.gram is not None
+        local = Approximation(functions, point, cavity)
         state = State(
-            active, alpha, beta, gram, factor, mean, evidence, self.prior, self.group, local
+            active,
+            alpha,
+            beta,
+            point.gram,
+            factor,
+            point.mean,
+            evidence,
+            self.prior,
+            self.group,
+            local,
         )
         return state if np.isfinite(state.objective) else None
-
-    def _mode(
-        self,
-        alpha: Array,
-        beta: float,
-        rows: Array,
-        output: Array,
-        mean: Array,
-        cavity: Array | None,
-    ) -> tuple[Array, Expansion, Array, Array] | None:
-        """The weights that maximise ``β log p(t|w) − ½ wᵀAw``, by Newton's method [T01 (24)-(26)].
-
-        The function is concave; a step that does not rise is halved.
-        """
-        f = self._latent(rows, output, mean)
-        expansion = self.sites.expand(f, cavity)
-        value = beta * expansion.value - 0.5 * float(alpha @ mean**2)
-        size = alpha.size
-        diagonal = np.arange(size)
-        for _ in range(200):
-            gram = expansion.gram(rows, output)
-            if size == 0:
-                return mean, expansion, gram, gram
-            hessian = beta * gram
-            hessian[diagonal, diagonal] += alpha
-            factor = linalg.cholesky(hessian)
-            if factor is None:
-                return None
-            grad = beta * products(rows, output, expansion.slope) - alpha * mean
-            step = linalg.solve(factor, grad)
-            rise = float(grad @ step)
-            if rise <= _DECREMENT * (1.0 + abs(value)):
-                return mean, expansion, gram, factor
-            along = self._latent(rows, output, step)
-            length = 1.0
-            while True:
-                new_mean = mean + length * step
-                new = self.sites.expand(f + length * along, cavity)
-                new_value = beta * new.value - 0.5 * float(alpha @ new_mean**2)
-                if new_value > value:
-                    break
-                length *= 0.5
-                if length < 1e-10:  # at the maximum as far as rounding tells
-                    return mean, expansion, gram, factor
-            f = f + length * along
-            mean, expansion, value = new_mean, new, new_value
-        return None
-
-    def _latent(self, rows: Array, output: Array, mean: Array) -> Array:
-        """f of weights, (N, K)."""
-        if self.sites.outputs == 1:
-            return (mean @ rows)[:, None]
-        weights = np.zeros((mean.size, self.sites.outputs))
-        weights[np.arange(mean.size), output] = mean
-        return rows.T @ weights
 
     def survey(self, state: State) -> Survey:
         """O(N M S K): one pass over the design for each output."""
@@ -249,7 +200,7 @@ class Latent(Problem):
         rows = np.empty((size, outputs, count))
         scale, q = np.empty((outputs, count)), np.empty((outputs, count))
         for k in range(outputs):
-            weighed = expansion.weigh(near.rows, near.output, k)
+            weighed = expansion.weigh(near.functions.rows, near.functions.output, k)
             stack = beta * np.vstack([weighed, expansion.slope[:, k]])
             products = self.design.project(stack.T).T
             rows[:, k], q[k] = products[:size], products[size]
@@ -264,15 +215,14 @@ class Latent(Problem):
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
         expansion, beta = self._near(state).expansion, state.beta
-        weights = expand(index, self.group)
-        function, output = self._function[weights], self._output[weights]
-        rows = np.ascontiguousarray(self.design.columns(function).T)
+        functions = self._functions(index)
+        rows, output = functions.rows, functions.output
         parts = [(k, np.flatnonzero(output == k)) for k in range(self.sites.outputs)]
         parts = [(k, some, rows[some] if len(parts) > 1 else rows) for k, some in parts]
 
         def overlap(i: int) -> Array:
             own = slice(i * self.group, (i + 1) * self.group)
-            block = np.empty((self.group, weights.size))
+            block = np.empty((self.group, output.size))
             for k, some, part in parts:
                 block[:, some] = expansion.weigh(rows[own], output[own], k) @ part.T
             return beta * block
