@@ -11,8 +11,15 @@ import numpy as np
 from sklearn.utils import Bunch
 
 
+def _bundled(name):
+    """Path, header and rows of a data file of the package."""
+    path = resources.files("sparsebayes") / "data" / name
+    header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    return str(path), header, rows
+
+
 def load_sensor():
-    """The data set that comes with the package: 150 readings of a simulated gas sensor.
+    """A regression that comes with the package: 150 readings of a simulated gas sensor.
 
     It is the output of ``make_sensor(random_state=2001)``, rounded to 0.01 mV.
 
@@ -29,16 +36,45 @@ def load_sensor():
     >>> sensor.data.shape, sensor.feature_names
     ((150, 1), ['temperature'])
     """
-    path = resources.files("sparsebayes") / "data" / "sensor.csv"
-    header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    path, header, rows = _bundled("sensor.csv")
     values = np.array(rows, dtype=float)
     return Bunch(
         data=values[:, :-1],
         target=values[:, -1],
         feature_names=header[:-1],
         target_names=header[-1:],
-        filename=str(path),
+        filename=path,
         DESCR="Response (mV) of a simulated gas sensor against heater temperature (°C).",
+    )
+
+
+def load_gases():
+    """A classification that comes with the package: 240 readings of two simulated sensor films.
+
+    It is the output of ``make_gases(random_state=2001)``, rounded to 0.01 mV.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        ``data`` (240, 2), ``target`` (240,), ``feature_names``, ``target_names`` (of the classes),
+        ``filename`` and ``DESCR``.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import load_gases
+    >>> gases = load_gases()
+    >>> gases.data.shape, gases.target_names
+    ((240, 2), ['ammonia', 'ethanol', 'methane'])
+    """
+    path, header, rows = _bundled("gases.csv")
+    target = np.array([row[-1] for row in rows])
+    return Bunch(
+        data=np.array([row[:-1] for row in rows], dtype=float),
+        target=target,
+        feature_names=header[:-1],
+        target_names=np.unique(target).tolist(),
+        filename=path,
+        DESCR="Responses (mV) of two simulated sensor films, and the gas they were exposed to.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Numbers in CSV files, with errors that point at the cell."""
+"""Numbers and labels in CSV files, with errors that point at the cell."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,12 +39,7 @@ class Table:
 
     def numbers(self, names: Sequence[str]) -> np.ndarray:
         """The named columns as an array of shape (rows, names)."""
-        missing = [name for name in names if name not in self.columns]
-        if missing:
-            raise TableError(
-                f"{self.source}: no column {', '.join(map(repr, missing))}; "
-                f"the columns are {', '.join(map(repr, self.columns))}"
-            )
+        self._check_columns(names)
         out = np.empty((len(self.rows), len(names)))
         for k, name in enumerate(names):
             j = self.columns.index(name)
@@ -52,10 +47,32 @@ class Table:
                 out[i, k] = self._number(row[j], i, name)
         return out
 
-    def _number(self, cell: str, i: int, name: str) -> float:
-        where = f"{self.source}: line {self.lines[i]}, column {name!r}"
+    def cells(self, name: str) -> list[str]:
+        """The named column as text, with no cell that is empty or a number that is not finite."""
+        self._check_columns([name])
+        j = self.columns.index(name)
+        cells = [row[j].strip() for row in self.rows]
+        for i, cell in enumerate(cells):
+            if not cell or (is_number(cell) and not math.isfinite(float(cell))):
+                self._number(cell, i, name, "a number or a label")
+        return cells
+
+    def where(self, i: int, name: str) -> str:
+        """A cell's place, for messages."""
+        return f"{self.source}: line {self.lines[i]}, column {name!r}"
+
+    def _check_columns(self, names: Sequence[str]) -> None:
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise TableError(
+                f"{self.source}: no column {', '.join(map(repr, missing))}; "
+                f"the columns are {', '.join(map(repr, self.columns))}"
+            )
+
+    def _number(self, cell: str, i: int, name: str, needed: str = "a number") -> float:
+        where = self.where(i, name)
         if not cell.strip():
-            raise TableError(f"{where}: the cell is empty; a number is needed")
+            raise TableError(f"{where}: the cell is empty; {needed} is needed")
         try:
             value = float(cell)
         except ValueError:
@@ -65,7 +82,8 @@ class Table:
         return value
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell reads as a number, finite or not."""
     try:
         float(text)
     except ValueError:
@@ -89,7 +107,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     if not numbered:
         raise TableError(f"{source}: the file is empty")
     columns = [name.strip() for name in numbered[0][0]]
-    if all(_is_number(name) for name in columns):
+    if all(is_number(name) for name in columns):
         raise TableError(f"{source}: the first row must name the columns, but holds numbers")
     repeated = sorted({name for name in columns if columns.count(name) > 1})
     if repeated:
@@ -105,10 +123,10 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     return Table(source, columns, list(rows), list(lines))
 
 
-def format_table(columns: Sequence[str], values: np.ndarray) -> str:
+def format_table(columns: Mapping[str, np.ndarray]) -> str:
     """A CSV text; each number is written so that reading it back gives the same number."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(np.asarray(values, dtype=float).tolist())
+    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
     return stream.getvalue()

@@ -6,46 +6,35 @@ import io
 import math
 import warnings
 from argparse import Namespace
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
-from sklearn.base import is_regressor
-from sklearn.metrics import PredictionErrorDisplay
-from sklearn.model_selection import KFold
+from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparsebayes._table import Table, TableError, read_table
-from sparsebayes.datasets import load_sensor
+from sparsebayes._tasks import Classification, Columns, Regression, Task, choose, refuse_foreign
+from sparsebayes.datasets import load_gases, load_sensor
 from sparsebayes.persistence import ModelFileError, StoredModel, final_estimator
 
-_COVERAGE = 0.95
 # Widths tried, in standard deviations of the inputs times the root of their number.
 _WIDTHS = np.geomspace(0.05, 2.0, 8)
 
 
 @dataclass(frozen=True)
 class Data:
-    """A table split into inputs and target."""
+    """A table split into inputs and target, and what is to be done with it."""
 
     source: str
     X: np.ndarray
     y: np.ndarray
     features: list[str]
     target: str
-
-
-@dataclass(frozen=True)
-class CrossValidation:
-    """How held-out samples were predicted."""
-
-    folds: int
-    rmse: float
-    coverage: float
+    task: Task
+    why: str
 
 
 @dataclass(frozen=True)
@@ -54,78 +43,65 @@ class Fit:
 
     model: Any
     widths_tried: int
-    rmse: float
-    r2: float
-    cv: CrossValidation | None = None
+    training: str
+    folds: int = 0
+    held_out: str | None = None
     notes: list[str] = field(default_factory=list)
 
 
-def read_data(csv: str | None, target: str | None, features: str | None) -> Data:
-    """Read the CSV file, or the bundled one."""
-    if csv is None:
-        bundled = load_sensor()
-        table, source = read_table(bundled.filename), "the bundled sensor data"
-        target = target or bundled.target_names[0]
+def read_data(args: Namespace) -> Data:
+    """Read the CSV file, or a bundled one."""
+    if args.csv is None:
+        classes = args.task == "classification"
+        table = read_table((load_gases if classes else load_sensor)().filename)
+        source = f"the bundled {'gases' if classes else 'sensor'} data"
+        target = args.target or table.columns[-1]
     else:
-        table, source = read_table(csv), csv
+        table, source, target = read_table(args.csv), args.csv, args.target
     if target is None:
         raise TableError(
             f"--target is needed: which column of {', '.join(map(repr, table.columns))}?"
         )
-    names = [name.strip() for name in features.split(",")] if features else None
+    names = [name.strip() for name in args.features.split(",")] if args.features else None
     names = names or [name for name in table.columns if name != target]
     if not names:
         raise TableError(f"{table.source}: there is no input column besides {target!r}")
     if target in names:
         raise TableError(f"column {target!r} is the target and cannot be an input")
-    values = table.numbers([*names, target])
-    return Data(source, values[:, :-1], values[:, -1], names, target)
+    X = table.numbers(names)
+    task, y, why = choose(table, target, args.task)
+    refuse_foreign(args, task, why)
+    return Data(source, X, y, names, target, task, why)
 
 
 def fit(data: Data, args: Namespace) -> Fit:
     """Fit, and judge the fit by cross-validation with the same choices made in every fold."""
+    task = data.task
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model, tried = _fit_one(data.X, data.y, args)
+        model, tried = _fit_one(data.X, data.y, task, args)
     notes = list(dict.fromkeys(" ".join(str(w.message).split()) for w in caught))
-    residual = data.y - model.predict(data.X)
-    spread = np.sum((data.y - data.y.mean()) ** 2)
-    enough = args.folds >= 2 and len(data.y) >= 2 * args.folds
-    return Fit(
-        model=model,
-        widths_tried=tried,
-        rmse=_rms(residual),
-        r2=1 - np.sum(residual**2) / spread if spread > 0 else math.nan,
-        cv=_cross_validate(data, args) if enough else None,
-        notes=notes,
-    )
+    training, held_out = task.judge(model, data.X, data.y), None
+    obstacle = task.obstacle(data.y, args.folds)
+    if args.folds >= 2 and obstacle is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit to all data has told them
+            held_out = task.validate(
+                lambda X, y: _fit_one(X, y, task, args)[0], data.X, data.y, args.folds, args.seed
+            )
+    elif args.folds >= 2:
+        notes.append(f"no cross-validation: {obstacle}")
+    return Fit(model, tried, training, args.folds, held_out, notes)
 
 
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(values**2)))
-
-
-def _cross_validate(data: Data, args: Namespace) -> CrossValidation:
-    residual, inside = np.empty(len(data.y)), np.empty(len(data.y), dtype=bool)
-    splitter = KFold(args.folds, shuffle=True, random_state=args.seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit to all data has told them
-        for train, test in splitter.split(data.X):
-            model, _ = _fit_one(data.X[train], data.y[train], args)
-            mean, std = model.predict(data.X[test], return_std=True)
-            residual[test] = data.y[test] - mean
-            inside[test] = np.abs(residual[test]) <= ndtri(0.5 + _COVERAGE / 2) * std
-    return CrossValidation(args.folds, _rms(residual), float(inside.mean()))
-
-
-def _fit_one(X: np.ndarray, y: np.ndarray, args: Namespace) -> tuple[Any, int]:
+def _fit_one(X: np.ndarray, y: np.ndarray, task: Task, args: Namespace) -> tuple[Any, int]:
     """The fitted model, and the number of widths it was chosen from."""
     if args.length_scale != "evidence" or not _has_length_scale(args.basis):
-        return _build(X, args, args.length_scale).fit(X, y), 1
+        return _build(X, task, args, args.length_scale).fit(X, y), 1
     several = X.shape[1] > 1
     spread = 1.0 if several else float(X.std()) or 1.0  # several inputs are standardised
     widths = [float(f"{w:.3g}") for w in _WIDTHS * spread * math.sqrt(X.shape[1])]
-    models = [_build(X, args, width).fit(X, y) for width in widths]
+    models = [_build(X, task, args, width).fit(X, y) for width in widths]
     return max(models, key=lambda m: final_estimator(m).log_evidence_), len(models)
 
 
@@ -139,42 +115,41 @@ def _basis(name: str) -> Any:
     return as_basis(name)
 
 
-def _build(X: np.ndarray, args: Namespace, length_scale: Any) -> Any:
-    from sparsebayes import RVR
-
+def _build(X: np.ndarray, task: Task, args: Namespace, length_scale: Any) -> Any:
     basis = _basis(args.basis)
     if length_scale != "evidence":
         if not _has_length_scale(args.basis):
             raise ValueError(f"--length-scale: the basis {args.basis!r} has no length scale")
         basis.set_params(length_scale=length_scale)
-    options = {} if args.max_iter is None else {"max_iter": args.max_iter}
-    model = RVR(
-        basis,
-        solver=args.solver,
-        prior=args.prior,
-        noise=args.noise,
-        bias=args.bias,
-        random_state=args.seed,
-        **options,
-    )
+    common = {
+        "solver": args.solver,
+        "prior": args.prior,
+        "bias": args.bias,
+        "random_state": args.seed,
+    }
+    if args.max_iter is not None:
+        common["max_iter"] = args.max_iter
+    model = task.model(basis, common, args)
     return make_pipeline(StandardScaler(), model) if X.shape[1] > 1 else model
 
 
-def predict(record: StoredModel, table: Table, coverage: float) -> tuple[Sequence[str], np.ndarray]:
-    """Column names and the array (rows, 4) of mean, std, lower, upper."""
-    if not is_regressor(record.model):
+def predict(record: StoredModel, table: Table, coverage: float | None) -> Columns:
+    """The predictions for the rows of a table, by name of their column."""
+    task: Task
+    if is_classifier(record.model):
+        task = Classification()
+    elif is_regressor(record.model):
+        task = Regression()
+    else:
         raise ModelFileError(
-            f"the model is a {type(record.final).__name__}; predict needs a regression model"
+            f"the model is a {type(record.final).__name__}; predict needs a regression or a "
+            "classification"
         )
-    names = record.feature_names or table.columns
-    X = table.numbers(names)
+    X = table.numbers(record.feature_names or table.columns)
     with warnings.catch_warnings():
         # The columns were matched by name above.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        mean, std = record.model.predict(X, return_std=True)
-    half = ndtri(0.5 + coverage / 2) * std
-    values = np.column_stack([mean, std, mean - half, mean + half])
-    return ("mean", "std", "lower", "upper"), values
+        return task.predict(record.model, X, coverage)
 
 
 def check_figures(directory: str) -> None:
@@ -191,25 +166,15 @@ def figures(model: Any, data: Data, directory: Path) -> dict[Path, bytes]:
     """The figures of a fit, as the contents of PNG files."""
     from matplotlib.figure import Figure
 
-    from sparsebayes.plots import EvidenceDisplay, RegressionDisplay
+    from sparsebayes.plots import EvidenceDisplay
 
     def axes():  # a Figure of its own: pyplot and the user's backend stay out of it
         return Figure(figsize=(8, 5), layout="constrained").subplots()
 
-    if data.X.shape[1] == 1:
-        shown = RegressionDisplay.from_estimator(
-            model,
-            data.X,
-            data.y,
-            ax=axes(),
-            feature_name=data.features[0],
-            target_name=data.target,
-        ).figure_
-    else:
-        shown = PredictionErrorDisplay.from_predictions(
-            data.y, model.predict(data.X), kind="actual_vs_predicted", subsample=None, ax=axes()
-        ).figure_
-    files = {directory / "fit.png": _png(shown)}
+    files = {}
+    shown = data.task.figure(model, data, axes)
+    if shown is not None:
+        files[directory / "fit.png"] = _png(shown)
     if len(final_estimator(model).evidence_path_):  # a constant target leaves nothing to climb
         path = EvidenceDisplay.from_estimator(model, ax=axes()).figure_
         files[directory / "evidence.png"] = _png(path)

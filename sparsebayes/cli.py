@@ -13,6 +13,9 @@ from typing import NoReturn
 _PROGRAM = "sparsebayes"
 _BASES = ("rbf", "laplacian", "linear_spline", "thin_plate", "polynomial", "linear")
 _SOLVERS = ("sequential", "em", "mackay", "subspace")
+_LINKS = ("logit", "probit")
+_INFERENCES = ("laplace", "mean_field", "tap")
+_MULTI_CLASS = ("multinomial", "ovr")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,7 +69,9 @@ def _count(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog=_PROGRAM, description="Sparse Bayesian regression on CSV files.")
+    parser = _Parser(
+        prog=_PROGRAM, description="Sparse Bayesian regression and classification on CSV files."
+    )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
 
@@ -76,11 +81,17 @@ def _parser() -> argparse.ArgumentParser:
         "csv",
         metavar="CSV",
         nargs="?",
-        help="data, first row column names (default: the data set that comes with the package)",
+        help="data, first row column names (default: a data set that comes with the package)",
     )
     fit.add_argument("--target", metavar="NAME", help="column to predict; needed with CSV")
     fit.add_argument(
         "--features", metavar="A,B,...", help="input columns (default: all but the target)"
+    )
+    fit.add_argument(
+        "--task",
+        choices=("auto", "regression", "classification"),
+        default="auto",
+        help="'auto' (default) takes text and few different whole numbers for classes",
     )
     fit.add_argument("-o", "--output", metavar="MODEL", help="store the model in this file")
     fit.add_argument("--figures", metavar="DIR", help="write figures (PNG) into this directory")
@@ -101,13 +112,6 @@ def _parser() -> argparse.ArgumentParser:
         help="'flat' (default), 'aic', 'bic', 'ric' or a number: the smoothness prior's c",
     )
     fit.add_argument(
-        "--noise",
-        type=_word_or("estimate"),
-        default="estimate",
-        metavar="V",
-        help="'estimate' (default) or a fixed noise variance",
-    )
-    fit.add_argument(
         "--bias", action=argparse.BooleanOptionalAction, default=True, help="constant term (on)"
     )
     fit.add_argument("--max-iter", type=_count, metavar="N", help="iterations at most")
@@ -116,16 +120,47 @@ def _parser() -> argparse.ArgumentParser:
     )
     fit.add_argument("--seed", type=_count, default=0, metavar="N", help="random seed (0)")
     fit.add_argument("--quiet", action="store_true", help="print no report")
+    # What belongs to one task has no default here, so that it is known whether it was given.
+    regression = fit.add_argument_group("regression")
+    regression.add_argument(
+        "--noise",
+        type=_word_or("estimate"),
+        metavar="V",
+        help="'estimate' (default) or a fixed noise variance",
+    )
+    classification = fit.add_argument_group("classification")
+    classification.add_argument("--link", choices=_LINKS, help="likelihood of two classes (logit)")
+    classification.add_argument(
+        "--inference", choices=_INFERENCES, help="(laplace); the others need --link probit"
+    )
+    classification.add_argument(
+        "--multi-class",
+        choices=_MULTI_CLASS,
+        help="more than two classes: one model, or one for each class (multinomial)",
+    )
+    classification.add_argument(
+        "--share-alpha",
+        action="store_true",
+        default=None,
+        help="keep a basis function for all classes of a multinomial model or for none",
+    )
+    classification.add_argument(
+        "--class-weight", choices=("balanced",), help="give all classes the same total weight"
+    )
 
     predict = commands.add_parser("predict", help="predict the rows of a CSV file")
     predict.set_defaults(run=_predict)
     predict.add_argument("model", metavar="MODEL", help="file written by fit")
     predict.add_argument("csv", metavar="CSV", help="data with the model's input columns")
     predict.add_argument(
-        "-o", "--output", metavar="OUT", help="CSV of mean, std, lower, upper (default: stdout)"
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="CSV of mean, std, lower, upper; of a classification label and probabilities "
+        "(default: stdout)",
     )
     predict.add_argument(
-        "--coverage", type=_probability, default=0.95, metavar="P", help="of the interval (0.95)"
+        "--coverage", type=_probability, metavar="P", help="regression: of the interval (0.95)"
     )
 
     inspect = commands.add_parser("inspect", help="describe a stored model")
@@ -145,7 +180,7 @@ def _fit(args: argparse.Namespace) -> None:
         _refuse_same(args.output, args.csv)
     if args.figures:
         _workflow.check_figures(args.figures)
-    data = _workflow.read_data(args.csv, args.target, args.features)
+    data = _workflow.read_data(args)
     result = _workflow.fit(data, args)
 
     files: dict[Path, bytes] = {}
@@ -174,11 +209,11 @@ def _predict(args: argparse.Namespace) -> None:
         _refuse_same(args.output, args.csv)
         _refuse_same(args.output, args.model)
     record = load_record(args.model)
-    columns, values = _workflow.predict(record, read_table(args.csv), args.coverage)
-    text = format_table(columns, values)
+    table = read_table(args.csv)
+    text = format_table(_workflow.predict(record, table, args.coverage))
     if args.output:
         write_files({Path(args.output): text.encode()})
-        print(f"{len(values)} rows written to {args.output}")
+        print(f"{len(table.rows)} rows written to {args.output}")
     else:
         sys.stdout.write(text)
 

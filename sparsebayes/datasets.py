@@ -1,19 +1,21 @@
-"""Data generators, the bundled data set, and a loader for benchmark files."""
+"""Data generators, the bundled data sets, and a loader for benchmark files."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.signal import lfilter
 
-from sparsebayes._loaders import load_benchmark, load_sensor
+from sparsebayes._loaders import load_benchmark, load_gases, load_sensor
 
 __all__ = [
     "lagged",
     "load_benchmark",
+    "load_gases",
     "load_sensor",
     "make_friedman1",
     "make_friedman2",
     "make_friedman3",
+    "make_gases",
     "make_mackey_glass",
     "make_sensor",
     "make_sinc",
@@ -300,3 +302,35 @@ def make_sensor(n_samples=150, *, noise=1.5, random_state=None):
     for height, centre, cold, hot in ((24, 168, 24, 16), (38, 262, 34, 22), (20, 401, 30, 20)):
         f += height * np.exp(-0.5 * ((t - centre) / np.where(t < centre, cold, hot)) ** 2)
     return t[:, None], f + noise * rng.standard_normal(n_samples), f
+
+
+def make_gases(n_samples=240, *, noise=3.0, random_state=None):
+    """Readings of two simulated sensor films exposed to one of three gases.
+
+    Each film answers to the concentration by a power law of its own for each gas, so that the gases
+    lie on curved rays, which meet where the concentration is low.
+
+    Parameters
+    ----------
+    n_samples : int, default=240
+        Number of readings.
+    noise : float, default=3
+        Standard deviation of the reading error, in mV.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the gases, the concentrations and the errors.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        Responses of the films in mV.
+    y : ndarray of str of shape (n_samples,)
+        "ammonia", "ethanol" or "methane".
+    """
+    rng = np.random.default_rng(random_state)
+    gases = np.array(["ammonia", "ethanol", "methane"])
+    height = np.array([[28.0, 62.0], [58.0, 50.0], [66.0, 16.0]])  # (gas, film)
+    power = np.array([[0.7, 0.9], [0.5, 1.1], [0.9, 0.4]])
+    kind = rng.integers(len(gases), size=n_samples)
+    concentration = rng.uniform(0.08, 1.0, (n_samples, 1))
+    X = height[kind] * concentration ** power[kind]
+    return X + noise * rng.standard_normal((n_samples, 2)), gases[kind]

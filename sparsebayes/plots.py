@@ -7,28 +7,10 @@ from scipy.special import ndtri
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["EvidenceDisplay", "RegressionDisplay"]
+from sparsebayes._classification_plot import ClassificationDisplay
+from sparsebayes._drawing import BLUE, GREY, ORANGE, axes, require_matplotlib
 
-# Okabe and Ito's palette, which the colour-blind can tell apart.
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#5A5A5A"
-
-
-def require_matplotlib(caller):
-    """Raise ImportError with the remedy if matplotlib is absent."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(f'{caller} needs matplotlib: pip install "sparsebayes[plots]"') from error
-
-
-def _axes(ax, caller):
-    """`ax`, or the axes of a new figure."""
-    require_matplotlib(caller)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(layout="constrained")
-    return ax
+__all__ = ["ClassificationDisplay", "EvidenceDisplay", "RegressionDisplay"]
 
 
 class RegressionDisplay:
@@ -100,24 +82,24 @@ class RegressionDisplay:
         -------
         display : RegressionDisplay
         """
-        ax = _axes(ax, "RegressionDisplay")
+        ax = axes(ax, "RegressionDisplay")
         half = ndtri(0.5 + self.coverage / 2) * self.std
         self.band_ = ax.fill_between(
             self.grid,
             self.mean - half,
             self.mean + half,
-            color=_BLUE,
+            color=BLUE,
             alpha=0.2,
             linewidth=0,
             label=f"{100 * self.coverage:g} % interval",
         )
-        self.data_ = ax.scatter(self.X, self.y, s=12, color=_GREY, label="data", zorder=2)
-        (self.line_,) = ax.plot(self.grid, self.mean, color=_BLUE, label="mean", zorder=3)
+        self.data_ = ax.scatter(self.X, self.y, s=12, color=GREY, label="data", zorder=2)
+        (self.line_,) = ax.plot(self.grid, self.mean, color=BLUE, label="mean", zorder=3)
         self.relevance_ = ax.scatter(
             *self.relevance.T,
             s=90,
             facecolors="none",
-            edgecolors=_ORANGE,
+            edgecolors=ORANGE,
             linewidths=1.8,
             label=f"relevance vectors ({len(self.relevance)})",
             zorder=4,
@@ -265,16 +247,16 @@ class EvidenceDisplay:
         -------
         display : EvidenceDisplay
         """
-        ax = _axes(ax, "EvidenceDisplay")
+        ax = axes(ax, "EvidenceDisplay")
         steps = np.arange(1, len(self.path) + 1)
         best = int(np.nanargmax(self.path))
-        (self.line_,) = ax.plot(steps, self.path, color=_BLUE, marker=".", markersize=4)
+        (self.line_,) = ax.plot(steps, self.path, color=BLUE, marker=".", markersize=4)
         self.best_ = ax.scatter(
             steps[best],
             self.path[best],
             s=60,
             facecolors="none",
-            edgecolors=_ORANGE,
+            edgecolors=ORANGE,
             linewidths=1.8,
             zorder=3,
             label=f"best: {self.path[best]:.6g} at step {steps[best]}",
@@ -290,7 +272,7 @@ class EvidenceDisplay:
 
         Parameters
         ----------
-        estimator : RVR, or a Pipeline that ends in one
+        estimator : RVR or RVC, or a Pipeline that ends in one
             The fitted model.
         ax : matplotlib Axes, default=None
             Where to draw; None is a new figure.

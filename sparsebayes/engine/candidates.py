@@ -17,6 +17,7 @@ Array = np.ndarray
 
 LOST = 1e-10  # a function is refused when S_m is this small a part of φᵀBφ
 _TINY = float(np.finfo(float).tiny)
+_TRIES = 5  # first functions that may disappoint
 _TIE = 1e-9  # gains closer than this, relatively, are equal: the lowest index wins
 
 
@@ -87,12 +88,18 @@ def add(problem: Problem, state: State, scores: Scores, index: Array, threshold:
     Each is the best given those before it, and enters with its optimal α; the α of the others
     stay. The objective does not fall: where rounding says otherwise, fewer are added.
     """
-    chosen, alpha = _in_turn(problem, state, scores, index, threshold)
-    while chosen.size:
-        new = problem.grow(state, chosen, alpha)
-        if new is not None and new.objective >= state.objective:
-            return new
-        chosen, alpha = chosen[: chosen.size // 2], alpha[: alpha.size // 2]
+    for _ in range(_TRIES):
+        chosen, alpha = _in_turn(problem, state, scores, index, threshold)
+        while chosen.size:
+            new = problem.grow(state, chosen, alpha)
+            if new is not None and new.objective >= state.objective:
+                return new
+            first = chosen[0]
+            chosen, alpha = chosen[: chosen.size // 2], alpha[: alpha.size // 2]
+            if not chosen.size:  # not even one: its gain was none when the sites moved
+                index = index[index != first]
+        if not index.size or scores.gain[index].max() <= threshold:
+            break
     return state
 
 

@@ -209,7 +209,7 @@ class Latent(Problem):
 
     def _gather(self, values: Array) -> Array:
         """From (..., K, functions of the design) to the weights, (..., M)."""
-        if values.shape[-2] == 1 and self._function.size == values.shape[-1]:
+        if self.sites.outputs == 1:
             return values[..., 0, :]
         return np.ascontiguousarray(values[..., self._output, self._function])
 
@@ -233,11 +233,13 @@ class Latent(Problem):
         raise AssertionError("labels have no noise to estimate")
 
     def distinct(self) -> Array:
-        slope = self._empty.slope
-        marked = self.design.project(np.column_stack([slope, probe(len(slope))]))
-        stacked = self._gather(marked[:, :-1].T), self._gather(marked[:, [-1] * len(slope[0])].T)
+        marks = probe(len(self._empty.slope))
+        slopes = np.array([self.design.project(slope) for slope in self._empty.slope.T])
+        marked = self._gather(np.broadcast_to(self.design.project(marks), slopes.shape))
         first = np.arange(0, self._output.size, self.group)  # the first weight of each function
-        return first_of_equals(self._output[first], self.norms, *(part[first] for part in stacked))
+        return first_of_equals(
+            self._output[first], self.norms, self._gather(slopes)[first], marked[first]
+        )
 
     def hold(self, beta: float) -> Latent:
         return self
@@ -245,7 +247,10 @@ class Latent(Problem):
     def restrict(self, index: Array) -> Latent:
         part = copy.copy(self)
         weights = expand(index, self.group)
-        function, part._function = np.unique(self._function[weights], return_inverse=True)
+        function = self._function[weights]
+        part._function = np.arange(function.size)
+        if self.sites.outputs > 1:
+            function, part._function = np.unique(function, return_inverse=True)
         part._output = self._output[weights]
         part.design = Dense(self.design.columns(function))
         part.capacity = index.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from sparsebayes.engine.sites import Expansion, Sites
 
 Array = np.ndarray
 
-_DECREMENT = 1e-13  # at which Newton's method ends, relative to the size of what it climbs
+_DECREMENT = 1e-14  # at which Newton's method ends, relative to the size of what it climbs
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +94,9 @@ def find_mode(
         rise = float(slope @ step)
         small = rise <= _DECREMENT * (1.0 + abs(value))
         new = None
-        if not small and (here or rise < 0.2 * last):
-            new = _uphill(sites, functions, cavity, point, step, height, value)
+        if not small and (here or rise < 0.01 * last):
+            tries = 30 if rise > 1e-10 * (1.0 + abs(value)) else 1
+            new = _uphill(sites, functions, cavity, point, step, height, tries)
         if new is not None:
             point, value, last, here = new, height(new), rise, False
         elif here:  # at the maximum, or as near as rounding tells
@@ -104,11 +106,19 @@ def find_mode(
     return None
 
 
-def _uphill(sites, functions, cavity, point, step, height, value) -> Point | None:
+def _uphill(
+    sites: Sites,
+    functions: Functions,
+    cavity: Array | None,
+    point: Point,
+    step: Array,
+    height: Callable[[Point], float],
+    tries: int,
+) -> Point | None:
     """The point a step or a part of it further on, None where all are lower."""
-    along = functions.combine(step)
+    along, value = functions.combine(step), height(point)
     length = 1.0
-    while length > 1e-10:
+    for _ in range(tries):
         f = point.f + length * along
         new = Point(point.mean + length * step, f, sites.expand(f, cavity))
         if height(new) > value:

@@ -200,10 +200,10 @@ class _ProbitExpansion(_Scalar):
 def _mills(a: Array) -> tuple[Array, Array]:
     """``ρ = φ(a)/Φ(a)`` and its derivative ``−ρ(a + ρ)``."""
     rate = np.exp(-0.5 * a * a - 0.5 * math.log(2.0 * math.pi) - log_ndtr(a))
-    # For very negative a, a + ρ is a difference of large numbers: 1/|a| − 2/|a|³ + 10/|a|⁵.
-    far = np.minimum(a, -30.0)
-    inverse = -1.0 / far
-    excess = np.where(a < -30.0, inverse * (1.0 - 2.0 * inverse**2 + 10.0 * inverse**4), a + rate)
+    # For very negative a, a + ρ is a difference of large numbers; its series in 1/|a| is not.
+    inverse = -1.0 / np.minimum(a, -30.0)
+    series = np.polynomial.polynomial.polyval(inverse**2, [1.0, -2.0, 10.0, -74.0, 706.0])
+    excess = np.where(a < -30.0, inverse * series, a + rate)
     rate = np.where(a < -30.0, excess - a, rate)
     return rate, -rate * excess
 
