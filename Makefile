@@ -13,7 +13,7 @@ export MKL_NUM_THREADS = 1
 .PHONY: demo test test-slow bench experiments clean help
 
 help:
-	@echo "make demo         fit the bundled data set; report, figures and model go to demo/"
+	@echo "make demo         fit the bundled data sets; reports, figures and models go to demo/"
 	@echo "make test         lint, types and the quick tests"
 	@echo "make test-slow    the slow tests"
 	@echo "make bench        compare with other packages (writes docs/benchmarks.md)"
@@ -32,6 +32,8 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	@mkdir -p demo
 	$(BIN)/sparsebayes fit -o demo/model.skops --figures demo
+	@echo
+	$(BIN)/sparsebayes fit --task classification -o demo/classifier.skops --figures demo/classification
 
 test: $(STAMP)
 	$(BIN)/ruff check .

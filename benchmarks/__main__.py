@@ -14,20 +14,27 @@ from typing import Any
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-SECTIONS = ("sinc", "friedman", "large", "stall")
+GROUPS = {
+    "regression": ("sinc", "friedman", "large", "stall"),
+    "classification": ("ripley", "moons", "digits", "moons-large", "classes"),
+}
+SECTIONS = tuple(section for group in GROUPS.values() for section in group)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Compare RVR with other packages. Results are stored beside the page, in a "
-        "file of the same name ending in .json; a partial run replaces its own results only.",
+        description="Compare RVR and RVC with other packages. Results are stored beside the page, "
+        "in a file of the same name ending in .json; a partial run replaces its own only.",
     )
     parser.add_argument("--quick", action="store_true", help="N up to 1000, fewer data sets")
-    parser.add_argument("--only", choices=SECTIONS, help="run one part")
+    parser.add_argument("--only", choices=(*GROUPS, *SECTIONS), help="run one part")
     parser.add_argument(
-        "--size", type=int, help="with --only friedman: this number of samples alone"
+        "--size", type=int, help="with --only friedman or moons: this number of samples alone"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="with a part of classification: this data set alone"
     )
     parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
@@ -35,14 +42,17 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def measure(section: str, quick: bool, size: int | None) -> Iterator[tuple[str, Any]]:
+def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
     """Yield (key, result) of one section."""
-    from benchmarks import large, regression, stall
+    from benchmarks import classification, large, regression, stall
 
-    if section == "large":
-        yield from large.run(quick)
+    quick, size = options.quick, options.size
+    if section in large.SECTIONS:
+        yield from large.run(quick, section)
     elif section == "stall":
         yield from stall.run(quick)
+    elif section in classification.SECTIONS:
+        yield from classification.run(quick, section, size, options.seed)
     else:
         yield from regression.run(quick, section, size)
 
@@ -62,11 +72,11 @@ def main(arguments: list[str] | None = None) -> int:
     partial = options.quick or options.only
     results = json.loads(store.read_text()) if partial and store.exists() else {}
     results.setdefault("machine", {})
-    for section in [options.only] if options.only else SECTIONS:
-        if not options.quick and options.size is None:
+    for section in GROUPS.get(options.only, [options.only] if options.only else SECTIONS):
+        if not options.quick and options.size is None and options.seed is None:
             results.pop(section, None)
         results["machine"][section] = machine()
-        for key, result in measure(section, options.quick, options.size):
+        for key, result in measure(section, options):
             print(f"measured: {section}, {key}", file=sys.stderr, flush=True)
             results.setdefault(section, {})[key] = result
             _tables.write(store, json.dumps(results, indent=1) + "\n")

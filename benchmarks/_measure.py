@@ -6,7 +6,6 @@ import ctypes
 import gc
 import os
 import platform
-import resource
 import sys
 import time
 import warnings
@@ -87,6 +86,8 @@ def process_peak() -> float:
     try:
         return _status("VmHWM")
     except (OSError, KeyError):
+        import resource
+
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak / (2**20 if sys.platform == "darwin" else 2**10)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from benchmarks import _tables, large, regression, stall
+from benchmarks import _tables, classification, large, regression, stall
 
 FACTORS = {  # the largest fit time of RVR, in fastrvm's
     "sinc 100": 4.0,
@@ -17,7 +17,6 @@ FACTORS = {  # the largest fit time of RVR, in fastrvm's
 }
 EVIDENCE_SLACK = 1.0
 GROWTH = 2.3
-MEMORY = 4096.0  # MB
 STALL_SIZE, STALL_GAMMA, STALL_RMSE = 240, 0.03, 1.7
 
 MEASURED = """\
@@ -27,27 +26,23 @@ medians of repeated fits made in turns; slow fits are repeated less, those above
 once. Where a task has several data sets, cells are medians over them, and ratios are medians of
 the ratios. Peak memory is the rise of the resident set during the first fit, from the kernel's own
 counter, so memory taken by C and C++ code counts; at N = 20000 it is the peak of a whole process
-of its own. RMSE is to the noise-free function at 1000 test points.
+of its own. RMSE is to the noise-free function at 1000 test points; classification has more below.
 """
 
-Limit = tuple[str, str, str, bool]
 
-
-def _speed_limits(tasks: dict[str, Any]) -> Iterator[Limit]:
+def _speed_limits(tasks: dict[str, Any]) -> Iterator[_tables.Limit]:
     for name, factor in FACTORS.items():
         if name not in tasks:
             continue
         data_sets = tasks[name]
         ratio = regression.ratio(data_sets, "RVR")
-        bound = f"{factor:g}" if factor >= 1 else f"1/{1 / factor:g}"
-        shown = f"{ratio:.2f}" if ratio >= 1 else f"1/{1 / ratio:.1f}"
-        yield f"{name}: fit time / fastrvm", f"≤ {bound}", shown, ratio <= factor
+        yield _tables.at_most(f"{name}: fit time / fastrvm", ratio, factor)
     for name, data_sets in tasks.items():
         worst = regression.worst_difference(data_sets)
         yield (
             f"{name}: log evidence − fastrvm",
             f"≥ −{EVIDENCE_SLACK:g}",
-            _signed(worst),
+            _tables.signed(worst),
             worst >= -EVIDENCE_SLACK,
         )
     for name, data_sets in tasks.items():
@@ -61,25 +56,15 @@ def _speed_limits(tasks: dict[str, Any]) -> Iterator[Limit]:
         yield label, f"< {GROWTH}", f"{growth:.2f}", growth < GROWTH
 
 
-def limits(results: dict[str, Any]) -> list[Limit]:
+def limits(results: dict[str, Any]) -> list[_tables.Limit]:
     """(what, limit, measured, met) for all limits whose measurements are there."""
     out = list(_speed_limits({**results.get("sinc", {}), **results.get("friedman", {})}))
-    record = results.get("large", {}).get(str(large.SIZE))
-    if record:
-        memory = record["memory"]
-        out.append(
-            (
-                f"N = {large.SIZE}: peak memory, MB",
-                f"< {MEMORY:g}",
-                f"{memory:.0f}",
-                memory < MEMORY,
-            )
-        )
+    out += large.limits(results, "large")
     records = results.get("stall", {}).values()
     if records:
         worst = min(stall.margin(record) for record in records)
         what = "routes: log evidence − best of mackay, subspace and fastrvm, worst data set"
-        out.append((what, "≥ −1", _signed(worst), worst >= -1.0))
+        out.append((what, "≥ −1", _tables.signed(worst), worst >= -1.0))
     errors = [
         record["fits"][stall.DEFAULT]["rmse"]
         for record in records
@@ -95,14 +80,8 @@ def limits(results: dict[str, Any]) -> list[Limit]:
     return out
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
 def render(results: dict[str, Any]) -> str:
     """The whole page."""
-    found = limits(results)
-    rows = [(what, limit, value, "met" if met else "not met") for what, limit, value, met in found]
     machines: dict[str, list[str]] = {}
     for section, text in results.get("machine", {}).items():
         machines.setdefault(text, []).append(section)
@@ -115,9 +94,10 @@ def render(results: dict[str, Any]) -> str:
         "Made by `make bench` (`python -m benchmarks`).\n",
         "\n".join(lines) + "\n",
         MEASURED,
-        "## Limits\n",
-        _tables.table(("", "limit", "measured", "verdict"), rows) + "\n",
     ]
+    found = limits(results)
+    if found:
+        parts += ["## Limits\n", _tables.limits(found) + "\n"]
     tasks = {**results.get("sinc", {}), **results.get("friedman", {})}
     if tasks:
         parts += ["## Against other packages\n", regression.NOTES, regression.to_markdown(tasks)]
@@ -127,4 +107,5 @@ def render(results: dict[str, Any]) -> str:
     if "stall" in results:
         parts += ["## The default solver against the other routes\n"]
         parts += [stall.to_markdown(results["stall"])]
+    parts += classification.section(results)
     return "\n".join(parts)

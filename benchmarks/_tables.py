@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MISSING = "–"
+Limit = tuple[str, str, str, bool]  # what, the limit, measured, met
 
 
 def number(value: float | None, digits: int) -> str:
@@ -27,7 +28,7 @@ def fixed(value: float | None, decimals: int) -> str:
     return MISSING if value is None else f"{value:.{decimals}f}"
 
 
-def seconds(value: float) -> str:
+def seconds(value: float | None) -> str:
     """A time with three significant digits."""
     return number(value, 3)
 
@@ -35,6 +36,24 @@ def seconds(value: float) -> str:
 def ratio(value: float | None) -> str:
     """A ratio to a reference with three significant digits."""
     return number(value, 3)
+
+
+def signed(value: float) -> str:
+    """`value` with its sign and two decimals."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def at_most(what: str, measured: float, factor: float) -> Limit:
+    """The line for a ratio that may not exceed `factor`; small ones are shown as 1/x."""
+    bound = f"{factor:g}" if factor >= 1 else f"1/{1 / factor:g}"
+    shown = f"{measured:.2f}" if measured >= 1 else f"1/{1 / measured:.1f}"
+    return what, f"≤ {bound}", shown, measured <= factor
+
+
+def limits(found: Iterable[Limit]) -> str:
+    """The table of (what, limit, measured, met)."""
+    rows = [(what, limit, value, "met" if met else "not met") for what, limit, value, met in found]
+    return table(("", "limit", "measured", "verdict"), rows)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

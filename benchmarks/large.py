@@ -1,27 +1,27 @@
-"""RVR alone on many samples, in a process of its own, for its peak memory."""
+"""One machine alone on many samples, in a process of its own, for its peak memory."""
 
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks import _tables
 
+SECTIONS = ("large", "moons-large")  # RVR on Friedman #1, RVC on moons
 SIZE, QUICK_SIZE = 20_000, 5_000
+MEMORY = 4096.0  # MB
+Records = dict[str, dict[str, Any]]
 
 
-def run(quick: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def run(quick: bool, section: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Start the child process and read its record; yields (size, record)."""
     size = str(QUICK_SIZE if quick else SIZE)
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.large", size],
+        [sys.executable, "-m", "benchmarks.large", section, size],
         cwd=Path(__file__).resolve().parents[1],
         stdout=subprocess.PIPE,
         check=True,
@@ -30,45 +30,74 @@ def run(quick: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     yield size, json.loads(done.stdout.splitlines()[-1])
 
 
-def child(size: int) -> dict[str, Any]:
+def child(section: str, size: int) -> dict[str, Any]:
     """Fit in this process; the peak is of the whole process, interpreter and libraries too."""
-    from benchmarks._measure import one_thread, timed
+    from benchmarks import classification, regression
+    from benchmarks._classifiers import our_rvc
+    from benchmarks._measure import one_thread, process_peak, timed
     from benchmarks._models import our_rvr
-    from benchmarks._tasks import friedman
+    from benchmarks._tasks import friedman, moons
 
-    task, model = friedman(size), our_rvr()
+    if section == "large":
+        task, model, describe = friedman(size), our_rvr(), regression.describe
+    else:
+        task, model, describe = moons(size), our_rvc(), classification.describe
     with one_thread():
         fitted, seconds = timed(model.fit, task)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    mean, predict = timed(model.predict, fitted, task)
-    return {
-        "size": size,
-        "fit": seconds,
-        "predict": predict,
-        "memory": peak / (2**20 if sys.platform == "darwin" else 2**10),
-        "rmse": float(np.sqrt(np.mean((mean - task.f_test) ** 2))),
-        "kept": int(model.kept(fitted)),
-        "evidence": model.evidence(fitted, task),
-    }
+        peak = process_peak()
+        return {"size": size, "fit": seconds, "memory": peak, **describe(model, fitted, task)}
 
 
-def to_markdown(records: dict[str, dict[str, Any]]) -> str:
-    """One row for each size."""
-    header = ("N", "fit, s", "predict 1000, ms", "peak of the process, MB", "RMSE", "vectors")
+def limits(results: dict[str, Records], section: str) -> Iterator[_tables.Limit]:
+    """The limit on the memory, if it was measured."""
+    record = results.get(section, {}).get(str(SIZE))
+    if record:
+        memory = record["memory"]
+        name = "N" if section == "large" else "moons, N"
+        what = f"{name} = {SIZE}: peak memory, MB"
+        yield what, f"< {MEMORY:g}", f"{memory:.0f}", memory < MEMORY
+
+
+def _cells(record: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        str(record["size"]),
+        _tables.seconds(record["fit"]),
+        _tables.number(1e3 * record["predict"], 3),
+        _tables.fixed(record["memory"], 0),
+    )
+
+
+HEADER = ("N", "fit, s", "predict 1000, ms", "peak of the process, MB")
+
+
+def to_markdown(records: Records) -> str:
+    """One row for each size of Friedman #1."""
     rows = [
         (
-            str(record["size"]),
-            _tables.seconds(record["fit"]),
-            _tables.number(1e3 * record["predict"], 3),
-            _tables.fixed(record["memory"], 0),
+            *_cells(record),
             _tables.number(record["rmse"], 3),
             str(record["kept"]),
             _tables.fixed(record["evidence"], 2),
         )
         for record in records.values()
     ]
-    return _tables.table((*header, "log evidence"), rows) + "\n"
+    return _tables.table((*HEADER, "RMSE", "vectors", "log evidence"), rows) + "\n"
+
+
+def moons_to_markdown(records: Records) -> str:
+    """One row for each size of the moons."""
+    rows = [
+        (
+            *_cells(record),
+            _tables.fixed(100 * record["error"], 2),
+            _tables.fixed(record["log_loss"], 4),
+            _tables.fixed(record["ece"], 4),
+            str(record["kept"]),
+        )
+        for record in records.values()
+    ]
+    return _tables.table((*HEADER, "error, %", "log loss", "ECE", "vectors"), rows) + "\n"
 
 
 if __name__ == "__main__":
-    print(json.dumps(child(int(sys.argv[1]))))
+    print(json.dumps(child(sys.argv[1], int(sys.argv[2]))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
@@ -94,6 +94,31 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """`value` is one of the words, or a clear error."""
     if not (isinstance(value, str) and value in choices):
         raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}.")
+
+
+def check_class_weight(weights: Any) -> None:
+    """`class_weight` is what it should be, or a clear error."""
+    if weights is None or (isinstance(weights, str) and weights == "balanced"):
+        return
+    if not isinstance(weights, Mapping):
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict from class to weight, "
+            f"got {weights!r}."
+        )
+    for label, value in weights.items():
+        weight = _number(value)
+        if weight is None or weight < 0:
+            raise ValueError(f"class_weight must be >= 0, got {value!r} for class {label!r}.")
+
+
+def check_labels(y: np.ndarray) -> None:
+    """Labels can be put in order, or a clear error."""
+    kinds = sorted({type(label).__name__ for label in y.tolist()})
+    if y.dtype == object and len(kinds) > 1:
+        raise ValueError(
+            f"y mixes labels of different types, {', '.join(kinds)}; "
+            "use one type, and drop samples without a label."
+        )
 
 
 def check_range(y: np.ndarray) -> None:

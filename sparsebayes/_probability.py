@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import expit, ndtr, ndtri, softmax
+from scipy.special import expit, ndtr, ndtri
 
 Array = np.ndarray
 
-_N_DRAWS = 512  # quasi-random draws for the average of a softmax
+N_DRAWS = 256  # quasi-random draws for the average of a softmax
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +57,7 @@ def _draws(dimension: int) -> Array:
     """A fixed set of well spread standard normal vectors and their negatives, (Q, dimension)."""
     from scipy.stats import qmc
 
-    points = qmc.Sobol(dimension, rng=np.random.default_rng(0)).random(_N_DRAWS // 2)
+    points = qmc.Sobol(dimension, rng=np.random.default_rng(0)).random(N_DRAWS // 2)
     normal = ndtri(np.clip(points, 1e-12, 1.0 - 1e-12))
     return np.concatenate([normal, -normal])
 
@@ -69,5 +69,9 @@ def multinomial(mean: Array, covariance: Array) -> Array:
     """
     values, vectors = np.linalg.eigh(covariance)
     half = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-    f = mean[:, None, :] + np.einsum("nkl,ql->nqk", half, _draws(mean.shape[1]))
-    return softmax(f, axis=2).mean(axis=1)
+    f = half @ _draws(mean.shape[1]).T  # (n, K, Q)
+    f += mean[:, :, None]
+    f -= f.max(axis=1, keepdims=True)
+    np.exp(f, out=f)
+    f /= f.sum(axis=1, keepdims=True)
+    return f.mean(axis=2)

@@ -13,10 +13,28 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from sparsebayes import _probability
 from sparsebayes._machine import Machine, memory_budget
-from sparsebayes._parameters import as_prior, check_choice, check_switches, remedies
+from sparsebayes._parameters import (
+    as_prior,
+    check_choice,
+    check_class_weight,
+    check_labels,
+    check_switches,
+    remedies,
+)
 from sparsebayes._progress import Progress, with_callbacks
 from sparsebayes.basis import Basis
-from sparsebayes.engine import Latent, Logit, Probit, Sites, Softmax, Solution, Solver, Trace
+from sparsebayes.engine import (
+    Design,
+    Latent,
+    Logit,
+    Probit,
+    Sites,
+    Softmax,
+    Solution,
+    Solver,
+    Trace,
+)
+from sparsebayes.engine.linalg import one_thread
 
 Array = np.ndarray
 
@@ -46,7 +64,7 @@ class RVC(ClassifierMixin, Machine):
     inference : {"laplace", "mean_field", "tap"}, default="laplace"
         How the posterior is made Gaussian: at its maximum [1]_, or for the probit link by the
         naive or the adaptive TAP mean field [3]_; the latter is expectation propagation, the
-        most accurate and the slowest.
+        closest to the true posterior and the slowest.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
         With more than two classes: one model with a softmax, or one model for each class against
         the rest. The probit link has no softmax: its classes go against the rest.
@@ -68,7 +86,7 @@ class RVC(ClassifierMixin, Machine):
         The fit ends when no addition, deletion or re-estimation of a function gains more than
         this in log evidence; with more than 1000 samples, than `tol` for each 1000.
     n_jobs : int or None, default=None
-        Processes for the models of `multi_class="ovr"`.
+        Threads for the models of `multi_class="ovr"`.
     random_state : int, RandomState instance or None, default=None
         Used by "subspace" only.
     verbose : int, default=0
@@ -184,9 +202,11 @@ class RVC(ClassifierMixin, Machine):
         with remedies():
             X, y = validate_data(self, X, y, dtype=np.float64)
             check_classification_targets(y)
+            check_labels(y)
             weights = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
+        check_class_weight(self.class_weight)
         weights = weights * compute_sample_weight(self.class_weight, y)
         if not weights.any():
             raise ValueError("sample_weight is zero for every sample; give some weight.")
@@ -195,7 +215,7 @@ class RVC(ClassifierMixin, Machine):
         if self.classes_.size < 2:
             raise ValueError(
                 "RVC needs samples of at least two classes, "
-                f"got only one class: {self.classes_[0]!r}."
+                f"got only one class: {self.classes_[:1].tolist()[0]!r}."
             )
         progress = Progress(self, X, y, self.max_iter)
         basis = self._fit_basis(X, weights)
@@ -203,7 +223,8 @@ class RVC(ClassifierMixin, Machine):
         if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
             self._fit_each(basis, X, seen, labels, weights[seen])
         else:
-            solution = self._fit_one(solver, basis, X[seen], labels, weights[seen], progress)
+            design = self._design(basis, X[seen])
+            solution = self._fit_one(solver, design, labels, weights[seen], progress)
             self._store(basis, X, solution)
         progress.end()
         self._warn()
@@ -231,8 +252,7 @@ class RVC(ClassifierMixin, Machine):
     def _fit_one(
         self,
         solver: Solver,
-        basis: Basis,
-        X: Array,
+        design: Design,
         labels: Array,
         weights: Array,
         progress: Progress,
@@ -240,7 +260,7 @@ class RVC(ClassifierMixin, Machine):
         prior = as_prior(self.prior, float(weights.sum()), smoothness=Trace)
         sites = self._sites(labels, weights)
         share = self.share_alpha and sites.outputs > 1
-        problem = Latent(self._design(basis, X), prior, sites, memory_budget(), share=share)
+        problem = Latent(design, prior, sites, memory_budget(), share=share)
         return self._climb(solver, problem, progress)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
@@ -284,18 +304,24 @@ class RVC(ClassifierMixin, Machine):
     def _fit_each(self, basis: Basis, X: Array, seen: Array, labels: Array, weights: Array) -> None:
         """One model for each class, and all of them as one with independent blocks."""
 
+        design = self._design(basis, X[seen])
+
         def fit(k: int) -> RVC:
             model = clone(self).set_params(multi_class="multinomial", class_weight=None, n_jobs=1)
-            return model._fit_against_rest(basis, X, seen, labels == k, weights)
+            return model._fit_against_rest(basis, design, X, labels == k, weights)
 
-        models = Parallel(n_jobs=self.n_jobs)(delayed(fit)(k) for k in range(self.classes_.size))
+        with one_thread():  # threads share the design; BLAS must not start its own in each
+            parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+            models = parallel(delayed(fit)(k) for k in range(self.classes_.size))
         self.estimators_ = list(models)
         kept = np.unique(np.concatenate([model.relevance_ for model in models]))
         self._keep(basis, X, kept)
-        parts = [(m.coef_, m.alpha_, m.determined_, np.full(m.coef_.size, k),
-                  np.searchsorted(kept, m.relevance_)) for k, m in enumerate(models)]  # fmt: skip
         self._set_weights(
-            *(np.concatenate(part) for part in zip(*parts, strict=True)),
+            np.concatenate([model.coef_ for model in models]),
+            np.concatenate([model.alpha_ for model in models]),
+            np.concatenate([model.determined_ for model in models]),
+            np.concatenate([np.full(model.coef_.size, k) for k, model in enumerate(models)]),
+            np.concatenate([np.searchsorted(kept, model.relevance_) for model in models]),
             (len(models), kept.size),
         )
         size = sum(model.coef_.size for model in models)
@@ -316,15 +342,14 @@ class RVC(ClassifierMixin, Machine):
         self.stop_reason_ = worst.stop_reason_
 
     def _fit_against_rest(
-        self, basis: Basis, X: Array, seen: Array, inside: Array, weights: Array
+        self, basis: Basis, design: Design, X: Array, inside: Array, weights: Array
     ) -> RVC:
         self.classes_ = np.array([False, True])
         self.n_features_in_ = X.shape[1]
         solver = self._check_parameters()
         progress = Progress(self, X, inside, self.max_iter)
         labels = inside.astype(np.intp)
-        solution = self._fit_one(solver, basis, X[seen], labels, weights, progress)
-        self._store(basis, X, solution)
+        self._store(basis, X, self._fit_one(solver, design, labels, weights, progress))
         return self
 
     def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
@@ -395,7 +420,7 @@ class RVC(ClassifierMixin, Machine):
         """
         check_is_fitted(self)
         if self.classes_.size == 2:
-            best = (self.decision_function(X) > 0).astype(np.intp)
+            best = (self._latent(self._validate(X), with_variance=False)[0][:, 0] > 0).astype(int)
         else:
             best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
@@ -409,7 +434,8 @@ class RVC(ClassifierMixin, Machine):
         """For parts of X: the slice, the kept weights' functions there, and their means."""
         alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
         output, column = np.nonzero(np.isfinite(alpha))
-        for part in self._batches(len(X), 8 * (column.size + 64 * alpha.shape[0])):
+        numbers = column.size + alpha.shape[0] * (column.size + 2 * _probability.N_DRAWS)
+        for part in self._batches(len(X), numbers):
             values = self.basis_.columns(X[part])
             yield part, output, values[:, column], values @ coef.T
 

@@ -12,11 +12,13 @@ import skops.io
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
 
 from sparsebayes import persistence
 from sparsebayes.cli import main
-from sparsebayes.datasets import load_sensor, make_friedman1
+from sparsebayes.datasets import load_gases, load_sensor, make_friedman1
 
 FAST = ["--length-scale", "30", "--folds", "0"]
 
@@ -25,6 +27,14 @@ FAST = ["--length-scale", "30", "--folds", "0"]
 def model_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "m.skops"
     assert main(["fit", "-o", str(path), "--quiet", *FAST]) == 0
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def classifier_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "c.skops"
+    argv = ["fit", "--task", "classification", "-o", str(path), "--quiet", "--folds", "0"]
+    assert main([*argv, "--length-scale", "1"]) == 0
     return str(path)
 
 
@@ -141,6 +151,174 @@ def test_inspect(capsys, model_file):
     assert f"sparsebayes {persistence.package_version()}" in out
 
 
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as stream:
+        header, *rows = csv.reader(stream)
+    return header, rows
+
+
+def labelled(labels, n_rows=24):
+    """A CSV text with an input x and a target y that takes these labels in turn."""
+    rows = [(i + 30 * (i % len(labels)), labels[i % len(labels)]) for i in range(n_rows)]
+    return "x,y\n" + "".join(f"{x},{label}\n" for x, label in rows)
+
+
+def test_fit_reports_a_classification(folder, capsys):
+    argv = ["fit", "--task", "classification", "-o", "m.skops", "--figures", "f", "--folds", "3"]
+    assert main([*argv, "--length-scale", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "relevance vector classification" in out
+    assert "240 rows, target gas" in out and "classification: asked for by --task" in out
+    assert "ammonia: 80, ethanol: 77, methane: 83" in out
+    pipeline, gases = persistence.load("m.skops"), load_gases()
+    model = pipeline[-1]
+    kept = dict(zip(model.classes_, np.isfinite(model.alpha_).sum(axis=1), strict=True))
+    assert ", ".join(f"{label}: {n}" for label, n in kept.items()) in out
+    wrong = np.sum(pipeline.predict(gases.data) != gases.target)
+    loss = log_loss(gases.target, pipeline.predict_proba(gases.data))
+    assert f"error {wrong / 2.4:.1f} % ({wrong} of 240), log loss {loss:.4f}" in out
+    held = cross_val_predict(
+        pipeline, gases.data, gases.target, method="predict_proba",
+        cv=StratifiedKFold(3, shuffle=True, random_state=0),
+    )  # fmt: skip
+    wrong = np.sum(model.classes_[held.argmax(axis=1)] != gases.target)
+    told = (
+        f"error {wrong / 2.4:.1f} % ({wrong} of 240), log loss {log_loss(gases.target, held):.4f}"
+    )
+    assert re.search(rf"3-fold CV +{re.escape(told)}", out)
+    assert 0.05 < wrong / 240 < 0.2
+    assert sorted(os.listdir("f")) == ["evidence.png", "fit.png"]
+
+
+def test_the_width_of_a_classification_has_the_highest_evidence(folder, capsys):
+    X, y = load_gases().data[:60], load_gases().target[:60]
+    rows = [f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True)]
+    write(folder / "d.csv", "a,b,y\n" + "\n".join(rows))
+    assert main(["fit", "d.csv", "--target", "y", "-o", "m.skops", "--folds", "0"]) == 0
+    assert "the highest evidence of 8 tried" in capsys.readouterr().out
+    best = persistence.load("m.skops")
+    width = best[-1].basis.length_scale
+    for other in (0.5 * width, 2.0 * width):
+        model = best.__sklearn_clone__().set_params(rvc__basis__length_scale=other).fit(X, y)
+        assert model[-1].log_evidence_ < best[-1].log_evidence_
+
+
+@pytest.mark.parametrize(
+    ("labels", "task", "told"),
+    [
+        (["yes", "no"], "auto", "classification: the target holds text"),
+        (["True", "False"], "auto", "classification: the target holds text"),
+        (["1", "0"], "auto", "classification: .* 2 different whole numbers; --task regression"),
+        (["3", "1", "2"], "auto", "classification: .* 3 different whole numbers"),
+        (["1.5", "2.5"], "auto", "regression: .* 2 different numbers; --task classification"),
+        ([str(k) for k in range(5)], "auto", "regression: .* 5 different whole numbers"),
+        (["1", "0"], "regression", "regression: asked for by --task"),
+        (["1.5", "2.5"], "classification", "classification: asked for by --task"),
+    ],
+)
+def test_the_task_is_chosen_and_told(folder, capsys, labels, task, told):
+    write(folder / "d.csv", labelled(labels))
+    argv = ["fit", "d.csv", "--target", "y", "--task", task, "-o", "m.skops", *FAST]
+    assert main(argv) == 0
+    assert re.search(told, capsys.readouterr().out)
+    assert hasattr(persistence.load("m.skops"), "classes_") == told.startswith("classification")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["yes", "no"],
+        ["b, c", 'quo"te', "häßlich"],
+        ["true", "false"],
+        ["01", "02"],
+        ["+1", "-1"],
+        ["1.0", "2.0"],
+        ["10", "9", "-1"],
+    ],
+)
+def test_labels_come_back_as_they_were_written(folder, capsys, labels):
+    cells = ['"' + label.replace('"', '""') + '"' for label in labels]
+    write(folder / "d.csv", labelled(cells))
+    argv = ["fit", "d.csv", "--target", "y", "--task", "classification", "-o", "m.skops"]
+    assert main([*argv, "--length-scale", "10", "--folds", "0"]) == 0
+    assert main(["predict", "m.skops", "d.csv", "-o", "out.csv"]) == 0
+    header, rows = rows_of("out.csv")
+    assert sorted(header) == sorted(["label", *(f"p_{label}" for label in labels)])
+    _, given = rows_of("d.csv")
+    assert [row[0] for row in rows] == [row[1] for row in given]  # they can be told apart
+    model = persistence.load("m.skops")
+    X = np.array([[float(row[0])] for row in given])
+    np.testing.assert_array_equal(np.array(rows)[:, 1:].astype(float), model.predict_proba(X))
+    whole = labels == ["10", "9", "-1"]
+    assert (model.classes_.dtype.kind == "i") == whole
+    assert header == ["label", *(f"p_{label}" for label in model.classes_)]
+    assert not whole or header[1:] == ["p_-1", "p_9", "p_10"]
+
+
+def test_options_of_a_classification_reach_the_estimator(folder, capsys):
+    write(folder / "d.csv", labelled(["a", "b", "c"]))
+    argv = ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--length-scale", "10"]
+    argv += ["--prior", "bic", "--class-weight", "balanced", "--folds", "0"]
+    assert main([*argv, "--link", "probit", "--inference", "mean_field"]) == 0
+    out = capsys.readouterr().out
+    assert "probit link, mean_field inference, one model for each class, class weight" in out
+    params = persistence.load("m.skops").get_params()
+    assert (params["link"], params["inference"]) == ("probit", "mean_field")
+    assert (params["prior"], params["class_weight"]) == ("bic", "balanced")
+    assert main([*argv, "--multi-class", "ovr"]) == 0
+    assert len(persistence.load("m.skops").estimators_) == 3
+    assert main([*argv, "--share-alpha"]) == 0
+    assert "classes share precisions" in capsys.readouterr().out
+    assert np.ptp(persistence.load("m.skops").alpha_, axis=0).max() == 0
+
+
+def test_inspect_a_classification(capsys, classifier_file):
+    assert main(["inspect", classifier_file]) == 0
+    out = capsys.readouterr().out
+    model = persistence.load(classifier_file)[-1]
+    for text in ("RVC after StandardScaler", "3 (ammonia, ethanol, methane)", "softmax", "film_a"):
+        assert text in out
+    for label, n in zip(model.classes_, np.isfinite(model.alpha_).sum(axis=1), strict=True):
+        assert f"{label}: {n}" in out
+    for weight in model.coef_[np.isfinite(model.alpha_)]:
+        assert f"{weight:.5g}" in out
+    assert re.search(rf"relevance vectors +{len(model.relevance_vectors_)}\b", out)
+
+
+def test_more_inputs_have_the_evidence_figure_only(folder):
+    text = labelled(["u", "v"]).replace("x,y", "x,y,z,w").splitlines()
+    write(
+        folder / "d.csv",
+        "\n".join([text[0], *(row + f",{i},{i**2}" for i, row in enumerate(text[1:]))]),
+    )
+    argv = ["fit", "d.csv", "--target", "y", "--figures", "f", "--folds", "0", "--quiet"]
+    assert main([*argv, "--length-scale", "2"]) == 0
+    assert os.listdir("f") == ["evidence.png"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["a"] * 12 + ["b"], "no cross-validation: class b has one row only"),
+        (["a", "b", "c"] * 4, "no cross-validation: no class has 5 rows"),
+    ],
+)
+def test_no_cross_validation_without_rows_enough(folder, capsys, labels, told):
+    write(folder / "d.csv", labelled(labels, n_rows=len(labels)))
+    assert main(["fit", "d.csv", "--target", "y", "--length-scale", "10"]) == 0
+    out = capsys.readouterr().out
+    assert told in out and "-fold CV" not in out
+
+
+def test_a_function_without_centre_is_not_called_the_bias(folder, capsys):
+    rows = [f"{x},{3 * x + 0.1 * (-1) ** x}\n" for x in range(-10, 11)]
+    write(folder / "d.csv", "x,y\n" + "".join(rows))
+    argv = ["fit", "d.csv", "--target", "y", "--basis", "linear", "-o", "m.skops", "--folds", "0"]
+    assert main(argv) == 0
+    assert list(persistence.load("m.skops").relevance_) == [1]  # 0 is the bias
+    assert "bias" not in capsys.readouterr().out
+
+
 def test_a_stalled_fit_says_so(folder, capsys):
     assert main(["fit", "--max-iter", "1", *FAST]) == 0
     out = capsys.readouterr().out
@@ -167,6 +345,12 @@ def test_a_constant_target_is_no_error(folder, capsys):
         ("x,y\n1,2\n\n2,nan\n", "line 4, column 'y': 'nan' is not a finite number"),
         ("x,y\n1,2\ninf,3\n", "line 3, column 'x': 'inf' is not a finite number"),
         ("x,y\n1,2\n,3\n", "line 3, column 'x': the cell is empty"),
+        ("x,y\n1,2\n2,\n", "line 3, column 'y': the cell is empty; a number or a label is needed"),
+        ("x,y\n1,a\n2,nan\n", "line 3, column 'y': 'nan' is not a finite number"),
+        ("x,y\n1,2\n2,3\n3,N/A\n", "line 4, column 'y': 'N/A' is not a number, other cells are"),
+        ("x,y\n1,a\n2,7\n3,b\n", "line 3, column 'y': '7' is a number, other .* --task class"),
+        ("x,y\n1,a\n2,a\n3,a\n", "column 'y' holds one label only, 'a'"),
+        ("x,y\n1,a\n2,b\n3,c\n", "column 'y' holds 3 different labels in 3 rows"),
         ("x,y\n1,2\n1,2,3\n", "line 3 has 3 cells, the header has 2"),
         ("1,2\n3,4\n", "first row must name the columns"),
         ("x,x,y\n1,2,3\n", "column name 'x' occurs more than once"),
@@ -197,11 +381,21 @@ def test_fit_refuses_bad_tables(folder, capsys, text, message):
         (["fit", "--length-scale", "-1"], "--length-scale: must be a positive number, got -1"),
         (["fit", "--noise", "low"], "--noise: must be 'estimate' or a positive number, got 'low'"),
         (["fit", "--seed", "x"], "--seed: must be a whole number"),
+        (["fit", "--task", "sorting"], "argument --task: invalid choice: 'sorting'"),
+        (["fit", "--link", "cauchit"], "argument --link: invalid choice: 'cauchit'"),
+        (["fit", "--link", "probit"], "--link is for classification, but the task is regression"),
+        (["fit", "--share-alpha"], "--share-alpha is for class.*147 different numbers; --task"),
+        (["fit", "t.csv", "--target", "y", "--noise", "1"], "--noise is for regression, .* text"),
+        (["fit", "t.csv", "--target", "y", "--inference", "tap"], "'tap' needs link='probit'"),
+        (["fit", "t.csv", "--target", "y", "--task", "regression"], "column 'y': 'a' is not a num"),
+        (["fit", "d.csv", "--target", "y", "--task", "classification"], "4 different labels in 4"),
         (["predict", "none", "d.csv"], "none: No such file"),
         (["predict", "d.csv", "d.csv"], "'d.csv' is damaged or not a model file"),
         (["predict", "MODEL", "d.csv", "-o", "o"], "no column 'temperature'"),
         (["predict", "MODEL", "text.csv", "-o", "o"], "line 2, column 'temperature': 'warm'"),
         (["predict", "MODEL", "none.csv", "-o", "o"], "none.csv: no such file"),
+        (["predict", "CLASSIFIER", "c.csv", "--coverage", "0.9"], "--coverage is for regression"),
+        (["predict", "CLASSIFIER", "d.csv", "-o", "o"], "no column 'film_a', 'film_b'"),
         (["predict", "MODEL", "d.csv", "--coverage", "95"], "--coverage: must lie between 0 and 1"),
         (["predict", "MODEL", "d.csv", "-o", "d.csv"], "also an input"),
         (["predict", "ridge.skops", "d.csv", "-o", "o"], "not a sparsebayes model.*Ridge"),
@@ -209,11 +403,14 @@ def test_fit_refuses_bad_tables(folder, capsys, text, message):
         (["inspect", "d.csv"], "damaged or not a model file"),
     ],
 )
-def test_one_clear_line(folder, capsys, model_file, argv, message):
+def test_one_clear_line(folder, capsys, model_file, classifier_file, argv, message):
     write(folder / "d.csv", "x,y\n1,2\n2,3\n3,5\n4,4\n")
+    write(folder / "t.csv", labelled(["a", "b"]))
+    write(folder / "c.csv", "film_a,film_b\n1,2\n")
     write(folder / "text.csv", "temperature\nwarm\n")
     skops.io.dump(Ridge().fit([[0.0], [1.0]], [0, 1]), "ridge.skops")
-    fails(capsys, [model_file if a == "MODEL" else a for a in argv], message)
+    files = {"MODEL": model_file, "CLASSIFIER": classifier_file}
+    fails(capsys, [files.get(a, a) for a in argv], message)
 
 
 def test_unwritable_output(folder, capsys, monkeypatch):

@@ -161,6 +161,31 @@ def test_sensor_file_is_what_its_generator_makes():
     assert np.corrcoef(f, y)[0, 1] > 0.99
 
 
+def test_gases_file_is_what_its_generator_makes():
+    gases = datasets.load_gases()
+    X, y = datasets.make_gases(random_state=2001)
+    assert gases.feature_names == ["film_a", "film_b"]
+    assert_allclose(gases.data, X, atol=0.0051)
+    assert_array_equal(gases.target, y)
+    assert gases.target_names == sorted(set(y.tolist()))
+
+
+def test_gases_lie_on_curves():
+    X, y = datasets.make_gases(600, noise=0.0, random_state=0)
+    laws = {
+        "ammonia": (28, 0.7, 62, 0.9),
+        "ethanol": (58, 0.5, 50, 1.1),
+        "methane": (66, 0.9, 16, 0.4),
+    }
+    for gas, (a, p, b, q) in laws.items():
+        first, second = X[y == gas].T
+        assert_allclose(second, b * (first / a) ** (q / p))
+        assert 150 < len(first) < 250
+    noisy, again = datasets.make_gases(600, noise=2.0, random_state=0)
+    assert_array_equal(again, y)
+    assert_allclose((noisy - X).std(axis=0), 2.0, rtol=0.1)
+
+
 @pytest.mark.parametrize("module", [datasets, _loaders])
 def test_examples_in_docstrings(module):
     result = doctest.testmod(module)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import skops.io
 from numpy.testing import assert_array_equal
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes import RVR, persistence
+from sparsebayes import RVC, RVR, Gamma, Sequential, persistence
 from sparsebayes._files import write_files
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_friedman1, make_sinc
@@ -57,6 +58,54 @@ def test_pipeline_and_metadata(tmp_path):
     assert record.version == persistence.package_version()
     assert isinstance(record.final, RVR)
     assert_array_equal(record.model.predict(X), model.predict(X))
+
+
+LABELS = {
+    "text": np.array(["a, b", "häßlich", "no"]),
+    "objects": np.array(["yes", "no", "perhaps"], dtype=object),
+    "whole": np.array([-3, 0, 40]),
+    "bool": np.array([False, True]),
+}
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        ("text", {}),
+        ("objects", {"multi_class": "ovr", "prior": "bic"}),
+        ("whole", {"link": "probit"}),
+        ("whole", {"share_alpha": True, "class_weight": "balanced", "prior": Gamma(0.1, 0.1)}),
+        ("bool", {"link": "probit", "inference": "tap", "max_iter": 2}),
+        ("bool", {"solver": Sequential(), "bias": False, "prior": 0.5}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:RVC stopped at max_iter")
+def test_classifier_round_trip(tmp_path, labels, options):
+    labels = LABELS[labels]
+    X, k = make_blobs(45, centers=labels.size, cluster_std=4.0, random_state=1)
+    model = RVC(RBF(3.0), **options).fit(X, labels[k])
+    persistence.save(model, tmp_path / "m.skops")
+    again = persistence.load(tmp_path / "m.skops")
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert_array_equal(again.decision_function(X, True), model.decision_function(X, True))
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    assert again.classes_.dtype == labels.dtype and set(again.classes_) == set(labels)
+    assert repr(again) == repr(model)
+    ours, theirs = (vars(m).get("estimators_", []) for m in (model, again))
+    each = labels.size > 2 and ("multi_class" in options or "link" in options)
+    assert len(theirs) == len(ours) == (labels.size if each else 0)
+    for one, other in zip(ours, theirs, strict=True):
+        assert isinstance(other, RVC)
+        assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_class_weights_by_label_are_kept(tmp_path):
+    X, k = make_blobs(40, centers=2, cluster_std=3.0, random_state=1)
+    model = RVC(class_weight={"a": 1.0, "b": 3.0}).fit(X, np.array(["a", "b"])[k])
+    persistence.save(model, tmp_path / "m.skops")
+    again = persistence.load(tmp_path / "m.skops")
+    assert again.class_weight == model.class_weight
+    assert_array_equal(again.fit(X, np.array(["a", "b"])[k]).coef_, model.coef_)
 
 
 def test_feature_names_of_a_frame_are_kept(tmp_path):

@@ -33,6 +33,10 @@ class Design(Protocol):
         """``Σ_n w_n φ_m(x_n)²`` for every m, (M,)."""
         ...
 
+    def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
+        """`project` and `squared_norms` in one pass."""
+        ...
+
 
 class Dense:
     """A design held as an (N, M) array."""
@@ -50,6 +54,9 @@ class Dense:
 
     def squared_norms(self, weights: Array) -> Array:
         return np.einsum("nm,nm,n->m", self.matrix, self.matrix, weights, optimize=False)
+
+    def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
+        return self.project(rhs), self.squared_norms(weights)
 
 
 class Lazy:
@@ -81,16 +88,25 @@ class Lazy:
             yield part, self.columns(np.arange(part.start, part.stop))
 
     def project(self, rhs: Array) -> Array:
-        out = np.empty((self.shape[1], *rhs.shape[1:]))
-        for part, block in self.blocks(self._block_bytes):
-            out[part] = (rhs.T @ block).T
-        return out
+        return self._visit(rhs, None)[0]
 
     def squared_norms(self, weights: Array) -> Array:
-        out = np.empty(self.shape[1])
+        return self._visit(None, weights)[1]
+
+    def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
+        return self._visit(rhs, weights)
+
+    def _visit(self, rhs: Array | None, weights: Array | None) -> tuple[Array, Array]:
+        """Compute all columns once for what is asked."""
+        count = self.shape[1]
+        projected = np.empty((count, *(() if rhs is None else rhs.shape[1:])))
+        norms = np.empty(count)
         for part, block in self.blocks(self._block_bytes):
-            out[part] = np.einsum("nm,nm,n->m", block, block, weights, optimize=False)
-        return out
+            if rhs is not None:
+                projected[part] = (rhs.T @ block).T
+            if weights is not None:
+                norms[part] = np.einsum("nm,nm,n->m", block, block, weights, optimize=False)
+        return projected, norms
 
 
 def make_design(

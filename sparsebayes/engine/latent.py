@@ -35,7 +35,7 @@ from sparsebayes.engine.sites import Expansion, Sites
 
 Array = np.ndarray
 
-_CAVITY = 1e-9  # relative change of V at which it is consistent
+_CAVITY = 1e-5  # relative change of V at which it is consistent; the evidence sees its square
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +164,7 @@ class Latent(Problem):
                 break
             spread = _variances(functions.rows, factor)
             new = point.expansion.updated_cavity(spread)  # type: ignore[attr-defined]
-            change = np.abs(new - cavity).max(initial=0.0)
-            if change <= _CAVITY * (1.0 + np.abs(new).max(initial=0.0)):
+            if np.all(np.abs(new - cavity) <= _CAVITY * (1.0 + new)):
                 break
             cavity = new
             start = expand_at(self.sites, functions, point.mean, cavity)
@@ -202,9 +201,8 @@ class Latent(Problem):
         for k in range(outputs):
             weighed = expansion.weigh(near.functions.rows, near.functions.output, k)
             stack = beta * np.vstack([weighed, expansion.slope[:, k]])
-            products = self.design.project(stack.T).T
-            rows[:, k], q[k] = products[:size], products[size]
-            scale[k] = self.design.squared_norms(beta * expansion.diagonal(k))
+            products, scale[k] = self.design.products(stack.T, beta * expansion.diagonal(k))
+            rows[:, k], q[k] = products[:, :size].T, products[:, size]
         return Survey(*(self._gather(part) for part in (scale, q, rows)))
 
     def _gather(self, values: Array) -> Array:
@@ -217,8 +215,10 @@ class Latent(Problem):
         expansion, beta = self._near(state).expansion, state.beta
         functions = self._functions(index)
         rows, output = functions.rows, functions.output
-        parts = [(k, np.flatnonzero(output == k)) for k in range(self.sites.outputs)]
-        parts = [(k, some, rows[some] if len(parts) > 1 else rows) for k, some in parts]
+        parts = []
+        for k in range(self.sites.outputs):
+            some = np.flatnonzero(output == k)
+            parts.append((k, some, rows[some] if some.size < output.size else rows))
 
         def overlap(i: int) -> Array:
             own = slice(i * self.group, (i + 1) * self.group)

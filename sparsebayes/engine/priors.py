@@ -71,7 +71,7 @@ class Prior(ABC):
 
 
 class Separable(Prior):
-    """A sum over the functions in the model; a new one implements five elementwise methods."""
+    """A sum over the functions in the model; a new one implements four elementwise methods."""
 
     @abstractmethod
     def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:

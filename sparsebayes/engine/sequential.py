@@ -242,7 +242,7 @@ class Sequential:
 
 
 def stalled(problem: Problem, state: State) -> bool:
-    """Whether some functions with one precision for all have more evidence than the model.
+    """Whether some functions with one precision for all have a nat more than the model.
 
     They are spread over all functions; their precision falls in a few large steps.
     """
@@ -251,7 +251,7 @@ def stalled(problem: Problem, state: State) -> bool:
     for _ in range(5):
         if crowd is None:
             break
-        if crowd.evidence > state.evidence:
+        if crowd.evidence > state.evidence + 1.0:
             return True
         crowd = problem.move(crowd, 0.03 * crowd.alpha, crowd.beta)
     return False

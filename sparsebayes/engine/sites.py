@@ -89,11 +89,14 @@ class Expansion(Protocol):
 
 
 class Sites(Protocol):
-    """Labels with a likelihood of one f per sample and output."""
+    """Labels with a likelihood of one f per sample and output; `cavity` says what V is."""
 
-    weights: Array
-    outputs: int
-    cavity: str
+    @property
+    def weights(self) -> Array: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def cavity(self) -> str: ...
 
     def expand(self, f: Array, cavity: Array | None) -> Expansion: ...
 
@@ -162,7 +165,8 @@ class _ProbitExpansion(_Scalar):
         self.width = np.sqrt(1.0 + self.cavity)
         a = self._solve(sites.labels * f)
         rate, first = _mills(a)
-        shortfall = 1.0 + self.cavity * first / self.width**2  # 1 + Vτ'
+        # 1 + Vτ', which is at least 1/(1 + V)
+        shortfall = (1.0 + self.cavity * np.maximum(1.0 + first, 0.0)) / self.width**2
         tau = rate / self.width
         self.single = -first / (self.width**2 * shortfall)  # Ω of a sample that occurs once
         # ψ = log Z(y) + (f − y)²/2V with f − y = Vτ
@@ -177,7 +181,7 @@ class _ProbitExpansion(_Scalar):
         a = margin / self.width
         if not self.cavity.any():
             return a
-        low, high = -np.inf, margin / self.width
+        low, high = np.full(margin.size, -np.inf), margin / self.width
         for _ in range(100):
             rate, first = _mills(a)
             value = a * self.width + self.cavity * rate / self.width - margin
@@ -234,10 +238,19 @@ class _SoftmaxExpansion:
         logs = log_softmax(f, axis=1)
         self.weights, self.probability = sites.weights, np.exp(logs)
         self.value = float(sites.weights @ logs[np.arange(len(f)), sites.labels])
-        self.slope = sites.weights[:, None] * (sites.onehot - self.probability)
-        # π(1 − π) without loss where π is almost one
-        rest = -np.expm1(logs)
+        rest = self._rest(logs)
+        signed = np.where(sites.onehot > 0, rest, -self.probability)
+        self.slope = sites.weights[:, None] * signed
         self.own = sites.weights[:, None] * self.probability * rest
+
+    def _rest(self, logs: Array) -> Array:
+        """1 − π, for the largest π as the sum of the others: there the difference is lost."""
+        top = np.arange(len(logs)), logs.argmax(axis=1)
+        others = self.probability.copy()
+        others[top] = 0.0
+        rest = -np.expm1(logs)
+        rest[top] = others.sum(axis=1)
+        return rest
 
     def gram(self, rows: Array, output: Array) -> Array:
         weighted = rows * self.probability.T[output]

@@ -1,0 +1,36 @@
+"""The examples of the documentation print what it says they print."""
+
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def examples():
+    """The Python blocks that are followed by their output."""
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for k, found in enumerate(EXAMPLE.finditer(path.read_text(encoding="utf-8"))):
+            yield pytest.param(*found.groups(), id=f"{path.name}-{k}")
+
+
+@pytest.mark.parametrize(("code", "output"), list(examples()))
+def test_example(code, output):
+    stream = StringIO()
+    with redirect_stdout(stream):
+        exec(code, {})
+    assert stream.getvalue() == output
+
+
+def test_there_are_examples():
+    assert len(list(examples())) >= 3
+
+
+def test_links_lead_somewhere():
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+            assert "://" in target or (path.parent / target).exists(), f"{path.name}: {target}"
