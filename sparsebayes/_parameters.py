@@ -96,19 +96,39 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}.")
 
 
-def check_class_weight(weights: Any) -> None:
-    """`class_weight` is what it should be, or a clear error."""
-    if weights is None or (isinstance(weights, str) and weights == "balanced"):
-        return
-    if not isinstance(weights, Mapping):
+def weigh_classes(class_weight: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weights of the samples times those of their classes."""
+    if class_weight is None:
+        return weights
+    classes, labels = np.unique(y, return_inverse=True)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(labels, weights)
+        seen = totals > 0
+        factors = np.zeros(classes.size)
+        factors[seen] = totals.sum() / (seen.sum() * totals[seen])
+        return weights * factors[labels]
+    if not isinstance(class_weight, Mapping):
         raise ValueError(
             "class_weight must be None, 'balanced' or a dict from class to weight, "
-            f"got {weights!r}."
+            f"got {class_weight!r}."
         )
-    for label, value in weights.items():
+    unknown = [label for label in class_weight if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"class_weight has a weight for {unknown[0]!r}, which is not among the classes "
+            f"{classes.tolist()!r}."
+        )
+    factors = np.ones(classes.size)
+    for i, label in enumerate(classes.tolist()):
+        value = class_weight.get(label, 1.0)
         weight = _number(value)
         if weight is None or weight < 0:
             raise ValueError(f"class_weight must be >= 0, got {value!r} for class {label!r}.")
+        factors[i] = weight
+    weights = weights * factors[labels]
+    if not weights.any():
+        raise ValueError("class_weight leaves no sample any weight; give some.")
+    return weights
 
 
 def check_labels(y: np.ndarray) -> None:

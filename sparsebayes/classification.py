@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import compute_sample_weight
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -16,10 +15,10 @@ from sparsebayes._machine import Machine, memory_budget
 from sparsebayes._parameters import (
     as_prior,
     check_choice,
-    check_class_weight,
     check_labels,
     check_switches,
     remedies,
+    weigh_classes,
 )
 from sparsebayes._progress import Progress, with_callbacks
 from sparsebayes.basis import Basis
@@ -206,10 +205,9 @@ class RVC(ClassifierMixin, Machine):
             weights = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-        check_class_weight(self.class_weight)
-        weights = weights * compute_sample_weight(self.class_weight, y)
         if not weights.any():
             raise ValueError("sample_weight is zero for every sample; give some weight.")
+        weights = weigh_classes(self.class_weight, y, weights)
         seen = weights > 0
         self.classes_, labels = np.unique(y[seen], return_inverse=True)
         if self.classes_.size < 2:
@@ -221,7 +219,7 @@ class RVC(ClassifierMixin, Machine):
         basis = self._fit_basis(X, weights)
         self.__dict__.pop("estimators_", None)
         if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
-            self._fit_each(basis, X, seen, labels, weights[seen])
+            self._fit_each(solver, basis, X, seen, labels, weights[seen], progress)
         else:
             design = self._design(basis, X[seen])
             solution = self._fit_one(solver, design, labels, weights[seen], progress)
@@ -301,14 +299,28 @@ class RVC(ClassifierMixin, Machine):
         self.alpha_ = precision[0] if two else precision
         self.determined_ = determination[0] if two else determination
 
-    def _fit_each(self, basis: Basis, X: Array, seen: Array, labels: Array, weights: Array) -> None:
+    def _fit_each(
+        self,
+        solver: Solver,
+        basis: Basis,
+        X: Array,
+        seen: Array,
+        labels: Array,
+        weights: Array,
+        progress: Progress,
+    ) -> None:
         """One model for each class, and all of them as one with independent blocks."""
 
         design = self._design(basis, X[seen])
 
         def fit(k: int) -> RVC:
-            model = clone(self).set_params(multi_class="multinomial", class_weight=None, n_jobs=1)
-            return model._fit_against_rest(basis, design, X, labels == k, weights)
+            model = RVC(**{**self.get_params(deep=False), "multi_class": "multinomial"})
+            model.classes_ = np.array([False, True])
+            model.n_features_in_ = self.n_features_in_
+            inside = (labels == k).astype(np.intp)
+            solution = model._fit_one(solver, design, inside, weights, progress)
+            model._store(basis, X, solution)
+            return model
 
         with one_thread():  # threads share the design; BLAS must not start its own in each
             parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem")
@@ -341,37 +353,32 @@ class RVC(ClassifierMixin, Machine):
         worst = next((m for m in models if not m.converged_), models[0])
         self.stop_reason_ = worst.stop_reason_
 
-    def _fit_against_rest(
-        self, basis: Basis, design: Design, X: Array, inside: Array, weights: Array
-    ) -> RVC:
-        self.classes_ = np.array([False, True])
-        self.n_features_in_ = X.shape[1]
-        solver = self._check_parameters()
-        progress = Progress(self, X, inside, self.max_iter)
-        labels = inside.astype(np.intp)
-        self._store(basis, X, self._fit_one(solver, design, labels, weights, progress))
-        return self
-
     def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """The latent function: positive where the second of two classes is the more probable.
+        """How strongly the model decides; or the latent function and its uncertainty.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
         return_std : bool, default=False
-            Whether to return the posterior standard deviation of the latent function.
+            Whether to return mean and standard deviation of the latent function instead.
 
         Returns
         -------
-        mean : ndarray, (n,), with more than two classes (n, K)
-        std : ndarray, the same shape
+        decision : ndarray, (n,), with more than two classes (n, K)
+            The log odds of the second of two classes, or the logarithms of the probabilities,
+            by `predict_proba`: in units of the latent function, and nearer to 0 than its mean
+            where it is uncertain.
+        mean, std : ndarray, the same shape
             Only if asked for.
         """
         X = self._validate(X)
-        mean, variance = self._latent(X, with_variance=return_std)
-        if self.classes_.size == 2:
-            mean, variance = mean[:, 0], variance[:, 0]
-        return (mean, np.sqrt(variance)) if return_std else mean
+        if return_std:
+            mean, variance = self._latent(X, with_variance=True)
+            if self.classes_.size == 2:
+                mean, variance = mean[:, 0], variance[:, 0]
+            return mean, np.sqrt(variance)
+        logs = np.log(np.maximum(self._probabilities(X), np.finfo(np.float64).tiny))
+        return logs[:, 1] - logs[:, 0] if self.classes_.size == 2 else logs
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, averaged over the weight posterior.
@@ -385,7 +392,9 @@ class RVC(ClassifierMixin, Machine):
         probability : ndarray, (n, K)
             In the order of `classes_`; rows sum to one.
         """
-        X = self._validate(X)
+        return self._probabilities(self._validate(X))
+
+    def _probabilities(self, X: Array) -> Array:
         if self.classes_.size > 2 and not hasattr(self, "estimators_"):
             return self._softmax(X)
         average = _probability.logit if self.link == "logit" else _probability.probit
@@ -418,11 +427,11 @@ class RVC(ClassifierMixin, Machine):
         -------
         labels : ndarray, (n,)
         """
-        check_is_fitted(self)
+        X = self._validate(X)
         if self.classes_.size == 2:
-            best = (self._latent(self._validate(X), with_variance=False)[0][:, 0] > 0).astype(int)
+            best = (self._latent(X, with_variance=False)[0][:, 0] > 0).astype(np.intp)
         else:
-            best = self.predict_proba(X).argmax(axis=1)
+            best = self._probabilities(X).argmax(axis=1)
         return self.classes_[best]
 
     def _validate(self, X: Any) -> Array:

@@ -165,8 +165,7 @@ class _ProbitExpansion(_Scalar):
         self.width = np.sqrt(1.0 + self.cavity)
         a = self._solve(sites.labels * f)
         rate, first = _mills(a)
-        # 1 + Vτ', which is at least 1/(1 + V)
-        shortfall = (1.0 + self.cavity * np.maximum(1.0 + first, 0.0)) / self.width**2
+        shortfall = self._shortfall(first)
         tau = rate / self.width
         self.single = -first / (self.width**2 * shortfall)  # Ω of a sample that occurs once
         # ψ = log Z(y) + (f − y)²/2V with f − y = Vτ
@@ -175,6 +174,10 @@ class _ProbitExpansion(_Scalar):
         self.slope = (sites.weights * sites.labels * tau)[:, None]
         self.curve = sites.weights * self.single
         self.normaliser = -0.5 * float(sites.weights @ np.log(shortfall))
+
+    def _shortfall(self, first: Array) -> Array:
+        """``1 + Vτ'``, which is at least 1/(1 + V)."""
+        return (1.0 + self.cavity * np.maximum(1.0 + first, 0.0)) / self.width**2
 
     def _solve(self, margin: Array) -> Array:
         """a with ``a √(1+V) + V ρ(a)/√(1+V) = t f``: the slope is between 1/√(1+V) and √(1+V)."""
@@ -185,7 +188,7 @@ class _ProbitExpansion(_Scalar):
         for _ in range(100):
             rate, first = _mills(a)
             value = a * self.width + self.cavity * rate / self.width - margin
-            new = a - value / (self.width + self.cavity * first / self.width)
+            new = a - value / (self.width * self._shortfall(first))
             low = np.where(value < 0, np.maximum(low, a), low)
             high = np.where(value >= 0, np.minimum(high, a), high)
             outside = (new < low) | (new > high)
