@@ -16,7 +16,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 GROUPS = {
     "regression": ("sinc", "friedman", "large", "stall"),
-    "classification": ("ripley", "moons", "digits", "moons-large", "classes"),
+    "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
 }
 SECTIONS = tuple(section for group in GROUPS.values() for section in group)
 

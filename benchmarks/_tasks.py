@@ -83,6 +83,14 @@ def ripley(seed: int = 0) -> Labelled:
     return Labelled("Ripley 250", seed, 4.0, data["X_train"], y, data["X_test"], y_test)
 
 
+def banana(seed: int = 0) -> Labelled:
+    """Rätsch's banana, split 1 + seed of the original ones: 400 samples in the plane."""
+    data = load_benchmark("raetsch_banana")
+    X, y = data["X"], (data["y"] > 0).astype(int)
+    train, test = data["train_idx"][seed], data["test_idx"][seed]
+    return Labelled("banana 400", seed, 1.0, X[train], y[train], X[test], y[test])
+
+
 def moons(n_samples: int, seed: int = 0) -> Labelled:
     """Two half circles with noise 0.3; the test points are those of seed 1000 + seed."""
     X, y = make_moons(n_samples, noise=0.3, random_state=seed)
