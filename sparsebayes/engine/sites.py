@@ -184,18 +184,14 @@ class _ProbitExpansion(_Scalar):
         a = margin / self.width
         if not self.cavity.any():
             return a
-        low, high = np.full(margin.size, -np.inf), margin / self.width
+        # The left side grows and is convex in a, so Newton's iteration comes down to the root
+        # from above, where it begins.
         for _ in range(100):
             rate, first = _mills(a)
             value = a * self.width + self.cavity * rate / self.width - margin
-            new = a - value / (self.width * self._shortfall(first))
-            low = np.where(value < 0, np.maximum(low, a), low)
-            high = np.where(value >= 0, np.minimum(high, a), high)
-            outside = (new < low) | (new > high)
-            new = np.where(outside, np.where(np.isfinite(low), 0.5 * (low + high), new), new)
-            done = np.abs(new - a) <= 1e-13 * (1.0 + np.abs(a))
-            a = new
-            if done.all():
+            step = value / (self.width * self._shortfall(first))
+            a = a - step
+            if np.all(np.abs(step) <= 1e-13 * (1.0 + np.abs(a))):
                 break
         return a
 
@@ -206,12 +202,15 @@ class _ProbitExpansion(_Scalar):
 
 def _mills(a: Array) -> tuple[Array, Array]:
     """``ρ = φ(a)/Φ(a)`` and its derivative ``−ρ(a + ρ)``."""
-    rate = np.exp(-0.5 * a * a - 0.5 * math.log(2.0 * math.pi) - log_ndtr(a))
-    # For very negative a, a + ρ is a difference of large numbers; its series in 1/|a| is not.
-    inverse = -1.0 / np.minimum(a, -30.0)
-    series = np.polynomial.polynomial.polyval(inverse**2, [1.0, -2.0, 10.0, -74.0, 706.0])
-    excess = np.where(a < -30.0, inverse * series, a + rate)
-    rate = np.where(a < -30.0, excess - a, rate)
+    near = np.maximum(a, -30.0)
+    rate = np.exp(-0.5 * near * near - 0.5 * math.log(2.0 * math.pi) - log_ndtr(near))
+    excess = near + rate
+    far = a < -30.0
+    if far.any():  # there a + ρ is a difference of large numbers; its series in 1/|a| is not
+        inverse = -1.0 / a[far]
+        series = np.polynomial.polynomial.polyval(inverse**2, [1.0, -2.0, 10.0, -74.0, 706.0])
+        excess[far] = inverse * series
+        rate[far] = excess[far] - a[far]
     return rate, -rate * excess
 
 
