@@ -156,7 +156,8 @@ class Probit:
     outputs = 1
 
     def expand(self, f: Array, cavity: Array | None) -> _ProbitExpansion:
-        return _ProbitExpansion(self, f[:, 0], cavity)
+        with np.errstate(over="ignore", invalid="ignore"):  # then the value is no number
+            return _ProbitExpansion(self, f[:, 0], cavity)
 
 
 class _ProbitExpansion(_Scalar):
