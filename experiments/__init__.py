@@ -8,9 +8,14 @@ from types import ModuleType
 NAMES = (
     "tipping2001.sinc",
     "tipping2001.regression",
+    "tipping2001.ripley",
+    "tipping2001.classification",
+    "tipping2001.log_odds",
     "quinonero2004.local_minima",
     "quinonero2004.subspace_kin40k",
     "quinonero2004.subspace_mackey_glass",
+    "quinonero2004.subspace_mnist",
+    "kth2019.classification",
 )
 
 

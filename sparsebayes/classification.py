@@ -200,8 +200,8 @@ class RVC(ClassifierMixin, Machine):
         self._check_likelihood()
         with remedies():
             X, y = validate_data(self, X, y, dtype=np.float64)
-            check_classification_targets(y)
             check_labels(y)
+            check_classification_targets(y)
             weights = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )

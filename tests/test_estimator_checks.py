@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, for every solver with every prior; none is expected to fail."""
+"""scikit-learn's own checks, for every solver, prior and likelihood; none is expected to fail."""
 
 import warnings
 
@@ -6,13 +6,19 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-from sparsebayes import RVR, Gamma
+from sparsebayes import RVC, RVR, Gamma
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "aic": "aic", "bic": "bic", "ric": "ric", "gamma": Gamma(1e-3, 1e-3)}
 QUICK = [*((solver, "flat") for solver in SOLVERS), ("mackay", "bic"), ("mackay", "gamma")]
 BASES = ["linear", "thin_plate"]
 SLOW_BASES = ["polynomial", "laplacian", "linear_spline"]
+LIKELIHOODS = [
+    ("logit", "laplace"),
+    ("probit", "laplace"),
+    ("probit", "mean_field"),
+    ("probit", "tap"),
+]
 
 
 def assert_clean(estimator):
@@ -54,3 +60,62 @@ def test_basis(basis):
 
 def test_fixed_noise_and_no_bias():
     assert_clean(RVR(noise=0.1, bias=False))
+
+
+def slow_unless(quick):
+    return [] if quick else [pytest.mark.slow]
+
+
+@pytest.mark.parametrize(
+    ("solver", "link", "inference"),
+    [
+        pytest.param(
+            solver,
+            *likelihood,
+            marks=slow_unless(
+                (solver, *likelihood) == ("subspace", "logit", "laplace")
+                or (solver == "sequential" and likelihood in LIKELIHOODS[:2])
+            ),
+        )
+        for solver in SOLVERS
+        for likelihood in LIKELIHOODS
+    ],
+)
+def test_classifier(solver, link, inference):
+    assert_clean(RVC(solver=solver, link=link, inference=inference))
+
+
+@pytest.mark.parametrize(
+    ("solver", "prior"),
+    [
+        pytest.param(solver, prior, marks=slow_unless(solver == "sequential" and prior == "bic"))
+        for solver in SOLVERS
+        for prior in PRIORS
+        if prior != "flat"
+    ],
+)
+def test_classifier_and_prior(solver, prior):
+    assert_clean(RVC(solver=solver, prior=PRIORS[prior]))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"multi_class": "ovr"},
+        {"share_alpha": True},
+        pytest.param({"class_weight": "balanced", "bias": False}, marks=pytest.mark.slow),
+        *(
+            pytest.param({"solver": solver, **several}, marks=pytest.mark.slow)
+            for solver in SOLVERS[1:]
+            for several in ({"multi_class": "ovr"}, {"share_alpha": True})
+        ),
+        *(
+            pytest.param({"basis": basis, "link": link}, marks=pytest.mark.slow)
+            for basis in BASES + SLOW_BASES
+            for link in ("logit", "probit")
+        ),
+    ],
+    ids=str,
+)
+def test_classifier_and_options(options):
+    assert_clean(RVC(**options))

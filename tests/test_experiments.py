@@ -4,10 +4,14 @@ import csv
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
 import experiments
+from experiments import _classification
 from experiments.__main__ import main
 from experiments._report import HEADER, Options, Report, number
+from experiments.quinonero2004 import subspace_mnist
+from experiments.tipping2001 import classification, log_odds
 
 
 def test_list_names_each_experiment_with_one_line(capsys):
@@ -39,10 +43,18 @@ def test_tiny_run_prints_and_writes_the_same_table(tmp_path, capsys):
     assert (tmp_path / "r" / "tipping2001.sinc_fig1.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_missing_data_is_one_clear_line(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tipping2001.ripley",
+        "tipping2001.classification",
+        "quinonero2004.subspace_kin40k",
+        "quinonero2004.subspace_mnist",
+    ],
+)
+def test_missing_data_is_one_clear_line(name, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
-    arguments = ["quinonero2004.subspace_kin40k", "--quick", "--out", str(tmp_path / "r")]
-    assert main(arguments) == 2
+    assert main([name, "--quick", "--out", str(tmp_path / "r")]) == 2
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err
     assert not (tmp_path / "r").exists()
 
@@ -66,3 +78,75 @@ def test_repetitions_override_the_defaults():
     assert Options().count(100, 5) == 100
     assert Options(quick=True).count(100, 5) == 5
     assert Options(quick=True, repetitions=2).count(100, 5) == 2
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Small data under the names of the real ones, and short grids."""
+
+    def split(name, **blobs):
+        X, y = make_blobs(180, random_state=0, cluster_std=8.0, **blobs)
+        X = X / 20
+        parts = {"X_train": X[:110], "y_train": y[:110], "X_test": X[110:], "y_test": y[110:]}
+        np.savez(tmp_path / f"{name}.npz", **parts)
+
+    split("ripley_synth", centers=2)
+    split("usps", centers=4, n_features=16)
+    split("mnist", centers=3, n_features=20)
+    X, y = make_blobs(60, centers=2, random_state=1, cluster_std=5.0)
+    rows = np.arange(60)[None]
+    for name in ("banana", "german", "thyroid", "titanic", "waveform"):
+        parts = {"X": X, "y": 2 * y - 1, "train_idx": rows[:, :40], "test_idx": rows[:, 40:]}
+        np.savez(tmp_path / f"raetsch_{name}.npz", **parts)
+    monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
+    monkeypatch.setattr(classification, "TASKS", classification.TASKS[1:3])
+    monkeypatch.setattr(subspace_mnist, "N_FUNCTIONS", 15)
+    for module in (classification, subspace_mnist):
+        monkeypatch.setattr(module, "WIDTHS", (2.0, 1.0))
+    for module in (_classification, classification, log_odds):
+        monkeypatch.setattr(module, "COSTS", (1.0,))
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("tipping2001.ripley", ("RVM: test error (%)", "SVM: vectors")),
+        ("tipping2001.classification", ("U.S.P.S., RVM: error (%)", "Banana, SVM: vectors")),
+        ("tipping2001.log_odds", ("RVM: error (%)", "SVM: negative log density")),
+        ("quinonero2004.subspace_mnist", ("SSEM: functions", "batch EM: test error (%)")),
+        ("kth2019.classification", ("Thyroid, RVMF: fit time", "linear, RVM: error")),
+    ],
+)
+def test_classification_experiment_on_small_data(name, rows, small, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    assert main([name, "--quick", "--repetitions", "1", "--out", str(tmp_path / "r")]) == 0
+    text = (tmp_path / "r" / f"{name}.csv").read_text(encoding="utf-8")
+    table = {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+    assert set(rows) <= set(table)
+    assert all(np.isfinite(float(row[2])) for row in table.values())
+    assert (tmp_path / "r" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "left out" not in capsys.readouterr().out
+
+
+def test_sets_without_data_are_left_out_and_named(small, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "raetsch_thyroid.npz").unlink()
+    arguments = ["kth2019.classification", "--repetitions", "1", "--out", str(tmp_path / "r")]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "Thyroid: left out, the data are missing." in printed
+    assert "Thyroid, RVM: error" not in printed and "Titanic, RVM: error" in printed
+
+
+def test_log_odds_of_the_true_classes_have_the_least_error_and_loss():
+    class Truth:
+        def decision_function(self, X):
+            return np.where(X[:, 0] < 0.75, 1.0, -1.0)
+
+        def predict_proba(self, X):
+            own = np.where(X[:, 0] < 0.5, 1 - 1e-9, np.where(X[:, 0] > 1, 1e-9, 0.5))
+            return np.stack([1 - own, own], axis=1)
+
+    deviation, largest, _, error, loss, _ = log_odds._measure(Truth(), Truth(), 0)
+    np.testing.assert_allclose([deviation, largest], 0, atol=1e-12)
+    np.testing.assert_allclose([error, loss], [25, log_odds.BAYES_LOSS], atol=1e-6)

@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 from scipy.special import expit, log_expit, log_ndtr, log_softmax
 
 Array = np.ndarray
@@ -156,8 +157,7 @@ class Probit:
     outputs = 1
 
     def expand(self, f: Array, cavity: Array | None) -> _ProbitExpansion:
-        with np.errstate(over="ignore", invalid="ignore"):  # then the value is no number
-            return _ProbitExpansion(self, f[:, 0], cavity)
+        return _ProbitExpansion(self, f[:, 0], cavity)
 
 
 class _ProbitExpansion(_Scalar):
@@ -165,34 +165,48 @@ class _ProbitExpansion(_Scalar):
         self.cavity = np.zeros(f.size) if cavity is None else cavity
         self.width = np.sqrt(1.0 + self.cavity)
         a = self._solve(sites.labels * f)
-        rate, first = _mills(a)
-        shortfall = self._shortfall(first)
+        rate, excess, left = _mills(a)
+        shortfall = self._shortfall(left)
         tau = rate / self.width
-        self.single = -first / (self.width**2 * shortfall)  # Ω of a sample that occurs once
-        # ψ = log Z(y) + (f − y)²/2V with f − y = Vτ
-        psi = log_ndtr(a) + 0.5 * self.cavity * tau**2
-        self.value = float(sites.weights @ psi)
+        self.single = rate * excess / (self.width**2 * shortfall)  # Ω of a sample that occurs once
+        self.value = float(sites.weights @ self._psi(a, rate, excess))
         self.slope = (sites.weights * sites.labels * tau)[:, None]
         self.curve = sites.weights * self.single
         self.normaliser = -0.5 * float(sites.weights @ np.log(shortfall))
 
-    def _shortfall(self, first: Array) -> Array:
-        """``1 + Vτ'``, which is at least 1/(1 + V)."""
-        return (1.0 + self.cavity * np.maximum(1.0 + first, 0.0)) / self.width**2
+    def _psi(self, a: Array, rate: Array, excess: Array) -> Array:
+        """``log Z(y) + (f − y)²/2V``, with ``f − y = Vτ``.
+
+        For negative a both terms are near a²/2, which is taken out: ``Φ = φ/ρ``, ``ρ = e − a``.
+        """
+        share = self.cavity / self.width**2
+        negative = np.minimum(a, -1.0)
+        rest = 0.5 * share * excess * (excess - 2.0 * negative) - 0.5 * (negative / self.width) ** 2
+        small = rest - 0.5 * math.log(2.0 * math.pi) - np.log(np.where(a < -1.0, rate, 1.0))
+        return np.where(a < -1.0, small, log_ndtr(a) + 0.5 * share * rate**2)
+
+    def _shortfall(self, left: Array) -> Array:
+        """``1 + Vτ'``, which is at least 1/(1 + V), from ``1 + ρ'``."""
+        return (1.0 + self.cavity * left) / self.width**2
 
     def _solve(self, margin: Array) -> Array:
         """a with ``a √(1+V) + V ρ(a)/√(1+V) = t f``: the slope is between 1/√(1+V) and √(1+V)."""
         a = margin / self.width
         if not self.cavity.any():
             return a
-        # The left side grows and is convex in a, so Newton's iteration comes down to the root
-        # from above, where it begins.
+        low, high = np.full(margin.size, -np.inf), margin / self.width
         for _ in range(100):
-            rate, first = _mills(a)
-            value = a * self.width + self.cavity * rate / self.width - margin
-            step = value / (self.width * self._shortfall(first))
-            a = a - step
-            if np.all(np.abs(step) <= 1e-13 * (1.0 + np.abs(a))):
+            _, excess, left = _mills(a)
+            # (1 + V)a + Vρ, without the difference of V|a| and Vρ
+            value = (a + self.cavity * excess) / self.width - margin
+            new = a - value / (self.width * self._shortfall(left))
+            low = np.where(value < 0, np.maximum(low, a), low)
+            high = np.where(value >= 0, np.minimum(high, a), high)
+            outside = (new < low) | (new > high)
+            new = np.where(outside, np.where(np.isfinite(low), 0.5 * (low + high), new), new)
+            done = np.abs(new - a) <= 1e-13 * (1.0 + np.abs(a))
+            a = new
+            if done.all():
                 break
         return a
 
@@ -201,18 +215,19 @@ class _ProbitExpansion(_Scalar):
         return spread / np.maximum(1.0 - spread * self.single, 1e-12)
 
 
-def _mills(a: Array) -> tuple[Array, Array]:
-    """``ρ = φ(a)/Φ(a)`` and its derivative ``−ρ(a + ρ)``."""
+def _mills(a: Array) -> tuple[Array, Array, Array]:
+    """``ρ = φ(a)/Φ(a)``, ``a + ρ`` and ``1 + ρ' = 1 − ρ(a + ρ)``."""
     near = np.maximum(a, -30.0)
-    rate = np.exp(-0.5 * near * near - 0.5 * math.log(2.0 * math.pi) - log_ndtr(near))
-    excess = near + rate
+    rate = np.exp(-0.5 * near**2 - 0.5 * math.log(2.0 * math.pi) - log_ndtr(near))
+    excess, left = near + rate, np.maximum(1.0 - rate * (near + rate), 0.0)
     far = a < -30.0
-    if far.any():  # there a + ρ is a difference of large numbers; its series in 1/|a| is not
+    if far.any():  # there these are differences of large numbers; their series in 1/|a| are not
         inverse = -1.0 / a[far]
-        series = np.polynomial.polynomial.polyval(inverse**2, [1.0, -2.0, 10.0, -74.0, 706.0])
-        excess[far] = inverse * series
+        square = inverse**2
+        excess[far] = inverse * polyval(square, [1.0, -2.0, 10.0, -74.0, 706.0])
+        left[far] = square * polyval(square, [1.0, -6.0, 50.0, -518.0])
         rate[far] = excess[far] - a[far]
-    return rate, -rate * excess
+    return rate, excess, left
 
 
 @dataclass(frozen=True)

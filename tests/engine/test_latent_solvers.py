@@ -139,6 +139,9 @@ def test_max_iter_cuts(solver, kind):
     assert solution.stop is Stop.MAX_ITER and not solution.stop.converged
 
 
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k == "mean field")) for k in SITES]
+)
 def test_a_lazy_design_ends_not_far_below(kind):
     lazy = make_problem(kind, n_samples=150, lazy=True)
     assert lazy.capacity < lazy.n_functions
@@ -152,7 +155,18 @@ def test_a_lazy_design_ends_not_far_below(kind):
     assert ours.state.objective > theirs.state.objective - 5.0
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    ("solver", "kind"),
+    [
+        pytest.param(
+            solver,
+            kind,
+            marks=[pytest.mark.slow] * (solver == "sequential" and kind in ("mean field", "tap")),
+        )
+        for solver in SOLVERS
+        for kind in SITES
+    ],
+)
 def test_labels_without_cause_need_hardly_any_function(solver, kind):
     rng = np.random.default_rng(4)
     problem = make_problem(kind, Trace(np.log(45)))

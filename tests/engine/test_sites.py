@@ -328,7 +328,7 @@ def expectation_propagation(covariance, signs, sweeps=500, tol=1e-12):
             nu_minus = mu[i] / sigma[i, i] - nu[i]
             variance, mean = 1 / tau_minus, nu_minus / tau_minus
             z = signs[i] * mean / np.sqrt(1 + variance)
-            ratio = np.exp(norm.logpdf(z) - norm.logcdf(z))
+            ratio = np.exp(-0.5 * (z**2 + np.log(2 * np.pi)) - log_ndtr(z))
             new_mean = mean + signs[i] * variance * ratio / np.sqrt(1 + variance)
             new_variance = variance - variance**2 * ratio / (1 + variance) * (z + ratio)
             change = 1 / new_variance - tau_minus - tau[i]
@@ -342,7 +342,7 @@ def expectation_propagation(covariance, signs, sweeps=500, tol=1e-12):
         half = np.linalg.solve(np.linalg.cholesky(inner), root_tau[:, None] * covariance)
         sigma = covariance - half.T @ half
         mu = sigma @ nu
-        if np.abs(mu - before).max() < tol:
+        if np.abs(mu - before).max() < tol * (1 + np.abs(mu).max()):
             break
         before = mu
     variances = 1 / (1 / sigma.diagonal() - tau)
