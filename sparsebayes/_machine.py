@@ -103,5 +103,5 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     @staticmethod
     def _batches(n_samples: int, numbers: int) -> Any:
-        """Slices of the samples, each with an eighth of the memory budget at `numbers` each."""
-        return gen_batches(n_samples, max(1, memory_budget() // 64 // (numbers + 16)))
+        """Slices of the samples; each takes the memory budget at so many numbers a sample."""
+        return gen_batches(n_samples, max(1, memory_budget() // 8 // (numbers + 16)))

@@ -444,7 +444,7 @@ class RVC(ClassifierMixin, Machine):
         alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
         output, column = np.nonzero(np.isfinite(alpha))
         numbers = column.size + alpha.shape[0] * (column.size + 2 * _probability.N_DRAWS)
-        for part in self._batches(len(X), numbers):
+        for part in self._batches(len(X), 8 * numbers):  # an eighth of the budget
             values = self.basis_.columns(X[part])
             yield part, output, values[:, column], values @ coef.T
 

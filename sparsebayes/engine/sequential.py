@@ -129,8 +129,11 @@ class Sequential:
         fine = Effort(tol)
         n_functions = problem.n_functions
         state = yield from self._grow(problem, state, roughly(problem), free=problem.free)
-        if not problem.free and not stalled(problem, state):
-            return state
+        if not problem.free:
+            crowd = crowding(problem, state)
+            if crowd is None:
+                return state
+            state, _ = yield from self._sprout(problem, state, crowd, coarse)
         state, width = yield from self._dive(problem, state, 0.1, coarse)
         if state.active.size < problem.n_samples / 20:  # what a stall looks like
             state, deeper = yield from self._dive(problem, state, 0.01, coarse)
@@ -158,6 +161,10 @@ class Sequential:
         seed = spread_variance(problem, index)
         if seed is None:
             return state, state.active.size
+        return (yield from self._sprout(problem, state, seed, effort))
+
+    def _sprout(self, problem: Problem, state: State, seed: State, effort: Effort) -> Width:
+        """Go on from another state; the better end, and how many of its functions remained."""
         for step in converge(problem, seed, effort.threshold, mackay=True):
             seed = step.state
             yield Step(seed, accepted=False)
@@ -241,20 +248,21 @@ class Sequential:
         return state
 
 
-def stalled(problem: Problem, state: State) -> bool:
-    """Whether some functions with one precision for all have a nat more than the model.
+def crowding(problem: Problem, state: State) -> State | None:
+    """Some functions with one precision for all, if they have a nat more evidence than the model.
 
-    They are spread over all functions; their precision falls in a few large steps.
+    Then its growth has stalled. They are spread over all functions, and their precision is the
+    best of nine, far apart: where the kernel is wide, weights are large and cancel.
     """
     index = np.unique(np.linspace(0, problem.n_functions - 1, 32).astype(np.intp))
-    crowd = spread_variance(problem, index)
-    for _ in range(5):
-        if crowd is None:
+    crowd = best = spread_variance(problem, index)
+    for _ in range(8):
+        if crowd is None or best is None:
             break
-        if crowd.evidence > state.evidence + 1.0:
-            return True
         crowd = problem.move(crowd, 0.03 * crowd.alpha, crowd.beta)
-    return False
+        if crowd is not None and crowd.evidence > best.evidence:
+            best = crowd
+    return best if best is not None and best.evidence > state.evidence + 1.0 else None
 
 
 def within(
