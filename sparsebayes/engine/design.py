@@ -30,7 +30,7 @@ class Design(Protocol):
         ...
 
     def squared_norms(self, weights: Array) -> Array:
-        """``Σ_n w_n φ_m(x_n)²`` for every m, (M,)."""
+        """``Σ_n w_n φ_m(x_n)²`` for every m, (M,) for one set of weights, (M, k) for k."""
         ...
 
     def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ class Dense:
         return (rhs.T @ self.matrix).T  # faster than matrixᵀ @ rhs for a few columns
 
     def squared_norms(self, weights: Array) -> Array:
-        return np.einsum("nm,nm,n->m", self.matrix, self.matrix, weights, optimize=False)
+        return _squared_norms(self.matrix, weights)
 
     def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
         return self.project(rhs), self.squared_norms(weights)
@@ -100,13 +100,19 @@ class Lazy:
         """Compute all columns once for what is asked."""
         count = self.shape[1]
         projected = np.empty((count, *(() if rhs is None else rhs.shape[1:])))
-        norms = np.empty(count)
+        norms = np.empty((count, *(() if weights is None else weights.shape[1:])))
         for part, block in self.blocks(self._block_bytes):
             if rhs is not None:
                 projected[part] = (rhs.T @ block).T
             if weights is not None:
-                norms[part] = np.einsum("nm,nm,n->m", block, block, weights, optimize=False)
+                norms[part] = _squared_norms(block, weights)
         return projected, norms
+
+
+def _squared_norms(columns: Array, weights: Array) -> Array:
+    if weights.ndim == 1:
+        return np.einsum("nm,nm,n->m", columns, columns, weights, optimize=False)
+    return (weights.T @ np.square(columns)).T
 
 
 def make_design(

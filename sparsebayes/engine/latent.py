@@ -192,17 +192,22 @@ class Latent(Problem):
         return state if np.isfinite(state.objective) else None
 
     def survey(self, state: State) -> Survey:
-        """O(N M S K): one pass over the design for each output."""
+        """O(N M S K), in one pass over the design."""
         near = self._near(state)
         expansion, beta = near.expansion, state.beta
         size, outputs, count = state.mean.size, self.sites.outputs, self.design.shape[1]
-        rows = np.empty((size, outputs, count))
-        scale, q = np.empty((outputs, count)), np.empty((outputs, count))
+        stack = np.empty((outputs, size + 1, near.functions.rows.shape[1]))
         for k in range(outputs):
-            weighed = expansion.weigh(near.functions.rows, near.functions.output, k)
-            stack = beta * np.vstack([weighed, expansion.slope[:, k]])
-            products, scale[k] = self.design.products(stack.T, beta * expansion.diagonal(k))
-            rows[:, k], q[k] = products[:, :size].T, products[:, size]
+            stack[k, :size] = expansion.weigh(near.functions.rows, near.functions.output, k)
+            stack[k, size] = expansion.slope[:, k]
+        stack *= beta
+        diagonals = beta * np.array([expansion.diagonal(k) for k in range(outputs)]).T
+        if outputs == 1:
+            diagonals = diagonals[:, 0]
+        products, norms = self.design.products(stack.reshape(outputs * (size + 1), -1).T, diagonals)
+        products = products.T.reshape(outputs, size + 1, count)
+        scale = norms.T.reshape(outputs, count)
+        rows, q = products[:, :size].transpose(1, 0, 2), products[:, size]
         return Survey(*(self._gather(part) for part in (scale, q, rows)))
 
     def _gather(self, values: Array) -> Array:

@@ -24,7 +24,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
-from scipy.special import expit, log_expit, log_ndtr, log_softmax
+from scipy.special import expit, log_expit, log_ndtr
 
 Array = np.ndarray
 
@@ -253,30 +253,27 @@ class _SoftmaxExpansion:
     normaliser = 0.0
 
     def __init__(self, sites: Softmax, f: Array) -> None:
-        logs = log_softmax(f, axis=1)
-        self.weights, self.probability = sites.weights, np.exp(logs)
-        self.value = float(sites.weights @ logs[np.arange(len(f)), sites.labels])
-        rest = self._rest(logs)
+        every = np.arange(len(f))
+        top = every, f.argmax(axis=1)
+        below = f - f[top][:, None]
+        others = np.exp(below)
+        others[top] = 0.0
+        small = others.sum(axis=1)  # of the others, in units of the largest
+        total = 1.0 + small
+        self.weights, self.probability = sites.weights, others / total[:, None]
+        rest = 1.0 - self.probability
+        self.probability[top], rest[top] = 1.0 / total, small / total
+        logs = below[every, sites.labels] - np.log1p(small)
+        self.value = float(sites.weights @ logs)
         signed = np.where(sites.onehot > 0, rest, -self.probability)
         self.slope = sites.weights[:, None] * signed
         self.own = sites.weights[:, None] * self.probability * rest
 
-    def _rest(self, logs: Array) -> Array:
-        """1 − π, for the largest π as the sum of the others: there the difference is lost."""
-        top = np.arange(len(logs)), logs.argmax(axis=1)
-        others = self.probability.copy()
-        others[top] = 0.0
-        rest = -np.expm1(logs)
-        rest[top] = others.sum(axis=1)
-        return rest
-
     def gram(self, rows: Array, output: Array) -> Array:
         weighted = rows * self.probability.T[output]
-        gram = -(weighted * self.weights) @ weighted.T
-        for k in np.unique(output):
-            some = np.flatnonzero(output == k)
-            gram[np.ix_(some, some)] = (rows[some] * self.own[:, k]) @ rows[some].T
-        return gram
+        between = -(weighted * self.weights) @ weighted.T
+        within = (rows * self.own.T[output]) @ rows.T
+        return np.where(output[:, None] == output, within, between)
 
     def weigh(self, rows: Array, output: Array, k: int) -> Array:
         shared = -self.weights * self.probability[:, k]
