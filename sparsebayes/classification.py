@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from sparsebayes import _probability
-from sparsebayes._machine import Machine, memory_budget
+from sparsebayes._machine import Machine
 from sparsebayes._parameters import (
     as_prior,
     check_choice,
@@ -258,7 +258,7 @@ class RVC(ClassifierMixin, Machine):
         prior = as_prior(self.prior, float(weights.sum()), smoothness=Trace)
         sites = self._sites(labels, weights)
         share = self.share_alpha and sites.outputs > 1
-        problem = Latent(design, prior, sites, memory_budget(), share=share)
+        problem = Latent(design, prior, sites, share=share)
         return self._climb(solver, problem, progress)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:

@@ -63,15 +63,7 @@ class Latent(Problem):
     beta = 1.0
     max_beta = np.inf
 
-    def __init__(
-        self,
-        design: Design,
-        prior: Prior,
-        sites: Sites,
-        memory_budget: int = 1 << 30,
-        *,
-        share: bool = False,
-    ) -> None:
+    def __init__(self, design: Design, prior: Prior, sites: Sites, *, share: bool = False) -> None:
         self.design, self.prior, self.sites = design, prior, sites
         self.n_samples = float(sites.weights.sum())
         self.energy = self.n_samples
