@@ -121,12 +121,12 @@ def _in_turn(
     taken = np.empty((16 * group, weights.size))  # rows L⁻¹φᵀC⁻¹Φ of those chosen, LLᵀ = αI + S
     chosen: list[int] = []
     precisions: list[float] = []
+    mean_s, q2 = fold(s, group), fold(q * q, group)
     while gain.size:
         # `index` is ordered by gain and number, so the first of equals is the right one.
         i = int((gain >= gain.max() * (1.0 - _TIE)).argmax())
         if gain[i] <= threshold:
             break
-        mean_s, q2 = fold(s, group), fold(q * q, group)
         one, own = slice(i, i + 1), slice(i * group, (i + 1) * group)
         alpha = float(prior.optimum(mean_s[one], q2[one], weight[one])[0])
         k = group * len(chosen)
@@ -147,7 +147,7 @@ def _in_turn(
             rows = linalg.half_solve(factor, rows)
             pull = linalg.half_solve(factor, q[own, None].copy())[:, 0]
         taken[k : k + group] = rows
-        drop = np.einsum("gm,gm->m", rows, rows)
+        drop = rows[0] ** 2 if group == 1 else np.einsum("gm,gm->m", rows, rows)
         if prior.cost:  # in proportion to s, about what it is
             weight = weight * np.maximum(1.0 - fold(drop, group) / np.maximum(mean_s, least), 0.0)
         q = q - pull @ rows
@@ -155,7 +155,7 @@ def _in_turn(
         chosen.append(i)
         precisions.append(alpha)
         lost[i] = np.inf  # never again
-        mean_s = fold(s, group)
-        gain = group * prior.best_gain(np.maximum(mean_s, least), fold(q * q, group), weight)
+        mean_s, q2 = fold(s, group), fold(q * q, group)
+        gain = group * prior.best_gain(np.maximum(mean_s, least), q2, weight)
         gain[mean_s <= lost] = 0.0
     return index[chosen], np.array(precisions)

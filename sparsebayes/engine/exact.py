@@ -84,7 +84,7 @@ class Exact(Problem):
         gram = state.gram[keep][:, keep]
         smaller = self._evaluate(state.active[keep], state.alpha[keep], state.beta, gram)
         gone = ~keep
-        if smaller is None or not gone.any():
+        if smaller is None or smaller.objective < state.objective or not gone.any():
             return smaller
         # The covariance of the rest given that those weights are zero: O(S² k).
         core = linalg.cholesky(state.cov[gone][:, gone])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,8 @@ class State:
         Weights per function.
     local : object
         What the problem needs to go on from here; None where the sites are Gaussian.
+    objective : float
+        The evidence plus the prior.
     """
 
     active: Array
@@ -54,11 +56,11 @@ class State:
     prior: Prior
     group: int = 1
     local: Any = None
+    objective: float = field(init=False)
 
-    @cached_property
-    def objective(self) -> float:
-        """The evidence plus the prior."""
-        return self.evidence + self.group * self.prior.log_density(self)
+    def __post_init__(self) -> None:
+        objective = self.evidence + self.group * self.prior.log_density(self)
+        object.__setattr__(self, "objective", objective)
 
     @cached_property
     def cov(self) -> Array:
