@@ -11,8 +11,9 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from sparsebayes._parameters import as_solver, check_limits, check_switches
+from sparsebayes._parameters import as_solver, check_limits, check_switches, remedies
 from sparsebayes._progress import CallbackSupportMixin, Progress
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.engine import Design, Problem, Solution, Solver, make_design, run
@@ -56,6 +57,25 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             raise NotImplementedError("augment=True is not implemented yet: use augment=False.")
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
+
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, **options: Any
+    ) -> tuple[Array, Array, Array]:
+        """X, y and the weights of the samples, some of them positive."""
+        with remedies():
+            X, y = validate_data(self, X, y, dtype=np.float64, **options)
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every sample; give some weight.")
+        return X, y, weights
+
+    def _check_inputs(self, X: Any) -> Array:
+        """Inputs to predict at, of a fitted model."""
+        check_is_fitted(self)
+        with remedies():
+            return validate_data(self, X, dtype=np.float64, reset=False)
 
     def _fit_basis(self, X: Array, weights: Array) -> Basis:
         basis = as_basis(self.basis)

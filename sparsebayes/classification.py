@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from sparsebayes import _probability
 from sparsebayes._machine import Machine
@@ -17,7 +16,6 @@ from sparsebayes._parameters import (
     check_choice,
     check_labels,
     check_switches,
-    remedies,
     weigh_classes,
 )
 from sparsebayes._progress import Progress, with_callbacks
@@ -198,15 +196,9 @@ class RVC(ClassifierMixin, Machine):
         """
         solver = self._check_parameters()
         self._check_likelihood()
-        with remedies():
-            X, y = validate_data(self, X, y, dtype=np.float64)
-            check_labels(y)
-            check_classification_targets(y)
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        if not weights.any():
-            raise ValueError("sample_weight is zero for every sample; give some weight.")
+        X, y, weights = self._check_data(X, y, sample_weight)
+        check_labels(y)
+        check_classification_targets(y)
         weights = weigh_classes(self.class_weight, y, weights)
         seen = weights > 0
         self.classes_, labels = np.unique(y[seen], return_inverse=True)
@@ -371,7 +363,7 @@ class RVC(ClassifierMixin, Machine):
         mean, std : ndarray, the same shape
             Only if asked for.
         """
-        X = self._validate(X)
+        X = self._check_inputs(X)
         if return_std:
             mean, variance = self._latent(X, with_variance=True)
             if self.classes_.size == 2:
@@ -392,7 +384,7 @@ class RVC(ClassifierMixin, Machine):
         probability : ndarray, (n, K)
             In the order of `classes_`; rows sum to one.
         """
-        return self._probabilities(self._validate(X))
+        return self._probabilities(self._check_inputs(X))
 
     def _probabilities(self, X: Array) -> Array:
         if self.classes_.size > 2 and not hasattr(self, "estimators_"):
@@ -427,17 +419,12 @@ class RVC(ClassifierMixin, Machine):
         -------
         labels : ndarray, (n,)
         """
-        X = self._validate(X)
+        X = self._check_inputs(X)
         if self.classes_.size == 2:
             best = (self._latent(X, with_variance=False)[0][:, 0] > 0).astype(np.intp)
         else:
             best = self._probabilities(X).argmax(axis=1)
         return self.classes_[best]
-
-    def _validate(self, X: Any) -> Array:
-        check_is_fitted(self)
-        with remedies():
-            return validate_data(self, X, dtype=np.float64, reset=False)
 
     def _blocks(self, X: Array) -> Any:
         """For parts of X: the slice, the kept weights' functions there, and their means."""

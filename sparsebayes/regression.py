@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from sparsebayes._machine import Machine, memory_budget
-from sparsebayes._parameters import as_noise, as_prior, check_range, remedies
+from sparsebayes._parameters import as_noise, as_prior, check_range
 from sparsebayes._progress import Progress, with_callbacks
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Exact, Gaussian, Solution
@@ -146,14 +145,8 @@ class RVR(RegressorMixin, Machine):
         self : RVR
         """
         solver, noise = self._check_parameters(), as_noise(self.noise)
-        with remedies():
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-            y = np.asarray(y, dtype=np.float64)
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        if not weights.any():
-            raise ValueError("sample_weight is zero for every sample; give some weight.")
+        X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
         check_range(y)
         progress = Progress(self, X, y, self.max_iter)
 
@@ -209,11 +202,9 @@ class RVR(RegressorMixin, Machine):
         std : ndarray, (n,), or cov : ndarray, (n, n)
             Only if asked for.
         """
-        check_is_fitted(self)
+        X = self._check_inputs(X)
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both.")
-        with remedies():
-            X = validate_data(self, X, dtype=np.float64, reset=False)
         if return_cov:
             columns = self.basis_.columns(X)
             cov = columns @ self.sigma_ @ columns.T
@@ -245,9 +236,7 @@ class RVR(RegressorMixin, Machine):
         samples : ndarray, (n, n_samples)
             Each column is one draw of the weights, with noise.
         """
-        check_is_fitted(self)
-        with remedies():
-            X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._check_inputs(X)
         rng = check_random_state(random_state)
         values, vectors = np.linalg.eigh(self.sigma_)
         normal = rng.standard_normal((self.coef_.size, n_samples))
