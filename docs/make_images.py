@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
@@ -41,6 +42,37 @@ def classification():
     figure.savefig(IMAGES / "classification.png", dpi=120)
 
 
+def error_bars():
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    X, y, _ = make_sinc(60, noise=0.1, random_state=0)
+    seen = np.abs(X[:, 0] - 3.5) > 2.2
+    X, y = X[seen], y[seen]
+    grid = np.linspace(-16, 16, 401)[:, None]
+    for augment, color in ((True, "#0072B2"), (False, "#5A5A5A")):
+        model = RVR(RBF(length_scale=1.6), bias=False, augment=augment).fit(X, y)
+        mean, std = model.predict(grid, return_std=True)
+        label = f"augment={augment}, ± 2 std"
+        band = mean - 2 * std, mean + 2 * std
+        left.fill_between(grid[:, 0], *band, color=color, alpha=0.35, linewidth=0, label=label)
+        left.plot(grid, mean, color=color)
+    left.plot(X, y, ".", color="black", markersize=4)
+    left.set(xlabel="x", ylabel="y", xlim=(-16, 16), ylim=(-1.1, 1.7))
+    left.legend(frameon=False, loc="upper left")
+    X, y = make_moons(200, noise=0.25, random_state=0)
+    line = np.column_stack([np.linspace(-4, 5, 301), np.full(301, 0.25)])
+    for augment, color in ((True, "#0072B2"), (False, "#5A5A5A")):
+        model = RVC(RBF(length_scale=0.7), augment=augment).fit(X, y)
+        probability = model.predict_proba(line)[:, 1]
+        right.plot(line[:, 0], probability, color=color, label=f"augment={augment}")
+    near = np.abs(X[:, 1] - 0.25) < 0.25
+    right.plot(X[near, 0], y[near], "|", color="black", label="labels nearby")
+    right.set(xlabel="first input, the second is 0.25", ylabel="probability", xlim=(-4, 5))
+    right.legend(frameon=False, loc="upper left")
+    figure.savefig(IMAGES / "error_bars.png", dpi=120)
+
+
 if __name__ == "__main__":
     sinc()
     classification()
+    error_bars()

@@ -13,10 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from sparsebayes._parameters import as_solver, check_limits, check_switches, remedies
+from sparsebayes._augment import Augmentation, Kept, Observed, Summary, summarise
+from sparsebayes._parameters import (
+    as_augment,
+    as_solver,
+    check_choice,
+    check_limits,
+    check_switches,
+    remedies,
+)
 from sparsebayes._progress import CallbackSupportMixin, Progress
+from sparsebayes._scales import ScaleFamily, design_of
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
-from sparsebayes.engine import Design, Problem, Solution, Solver, make_design, run
+from sparsebayes.engine import Adaptive, Design, Problem, Solution, Solver, run
 
 Array = np.ndarray
 
@@ -39,6 +48,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     random_state: Any
     verbose: Any
     basis_: Basis
+    coef_: Array
+    alpha_: Array
+    sigma_: Array
+    augment_variance_: float | Array
+    _observed: Observed | Summary
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -47,14 +61,10 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> Solver:
-        check_switches(bias=self.bias, augment=self.augment, verbose=self.verbose)
+        check_switches(bias=self.bias, verbose=self.verbose)
+        as_augment(self.augment)
         if self.adapt is not None:
-            raise NotImplementedError(
-                f"adapt={self.adapt!r} is not implemented yet: length scales are not learned; "
-                "use adapt=None and search basis__length_scale."
-            )
-        if self.augment:
-            raise NotImplementedError("augment=True is not implemented yet: use augment=False.")
+            check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"))
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
 
@@ -79,21 +89,45 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _fit_basis(self, X: Array, weights: Array) -> Basis:
         basis = as_basis(self.basis)
-        return (Bias() + basis if self.bias else copy.copy(basis)).fit(X, weights)
+        fitted = (Bias() + basis if self.bias else copy.copy(basis)).fit(X, weights)
+        if self.augment and not fitted.centred:
+            raise ValueError(
+                f"augment={self.augment!r} needs a function centred where a prediction is made, "
+                f"and basis={self.basis!r} has none; use augment=False, or add a kernel such as "
+                "RBF() to the basis."
+            )
+        return fitted
 
     @staticmethod
     def _design(basis: Basis, X: Array) -> Design:
         """The distinct functions at X."""
-        functions = basis.distinct_
-        return make_design(
-            lambda index: basis.columns(X, functions[index]),
-            (len(X), functions.size),
-            memory_budget(),
-        )
+        return design_of(basis, X, memory_budget())
 
-    def _climb(self, solver: Solver, problem: Problem, progress: Progress) -> Solution:
+    def _family(self, basis: Basis, X: Array, weights: Array) -> ScaleFamily | None:
+        """The basis as a function of the length scales to be learned, None if there are none."""
+        adapt = self.adapt
+        if adapt == "auto":
+            few = weights.sum() < 5 * X.shape[1]  # so many length scales would follow the noise
+            adapt = None if basis.scales_given else "isotropic" if few else "ard"
+        if adapt is None or not basis.log_scales().size:
+            return None
+        return ScaleFamily(basis, X, weights, memory_budget(), ard=adapt == "ard")
+
+    def _climb(
+        self,
+        solver: Solver,
+        problem: Problem,
+        basis: Basis,
+        X: Array,
+        weights: Array,
+        progress: Progress,
+    ) -> tuple[Basis, Solution]:
+        """The end of the search, and the basis with its length scales there."""
+        family = self._family(basis, X, weights)
+        if family is not None:
+            solver = Adaptive(solver, family)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        return run(
+        solution = run(
             solver,
             problem,
             max_iter=self.max_iter,
@@ -101,6 +135,9 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             rng=rng,
             report=progress.report,
         )
+        if family is not None and solution.theta is not None:
+            basis = family.basis(solution.theta)
+        return basis, solution
 
     def _keep(self, basis: Basis, X: Array, functions: Array) -> None:
         """Keep these functions, numbered in the order of the basis."""
@@ -108,6 +145,32 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         self.basis_ = basis.select(functions)
         centers = basis.center_index_[functions]
         self.relevance_vectors_ = X[centers[centers >= 0]]
+
+    def _observe(
+        self, X: Array, slope: Array, curve: Array, share: Array | None, variance: float
+    ) -> None:
+        """Remember what `augment` needs of the training rows, and nothing without it."""
+        self._forget()
+        augment = as_augment(self.augment)
+        if augment is False:
+            return
+        self.augment_variance_ = variance = augment if isinstance(augment, float) else variance
+        kept = self._kept()
+        observed = Observed(X, slope, curve, share, variance).refined(kept)
+        self._observed = summarise(observed, kept) if augment == "fast" else observed
+
+    def _forget(self) -> None:
+        for name in ("_observed", "augment_variance_"):
+            self.__dict__.pop(name, None)
+
+    def _augmentation(self) -> Augmentation | None:
+        """The extra functions of a fitted model, None where it has none."""
+        return self._observed.augmentation(self._kept()) if hasattr(self, "_observed") else None
+
+    def _kept(self) -> Kept:
+        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
+        kept = np.isfinite(alpha)
+        return Kept(self.basis_, coef[kept], self.sigma_, alpha[kept], *np.nonzero(kept))
 
     def _store_search(self, solution: Solution) -> None:
         self.log_evidence_ = solution.state.evidence

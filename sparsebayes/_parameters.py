@@ -72,6 +72,20 @@ def as_noise(noise: Any) -> float | None:
     raise ValueError(f"noise must be 'estimate' or a positive variance, got {noise!r}.")
 
 
+def as_augment(augment: Any) -> float | bool | str:
+    """Whether predictions get a function of their own, "fast", or the variance of its weight."""
+    if isinstance(augment, (bool, np.bool_)):
+        return bool(augment)
+    if isinstance(augment, str) and augment == "fast":
+        return augment
+    variance = _number(augment)
+    if variance is not None and variance > 0:
+        return variance
+    raise ValueError(
+        f"augment must be True, False, 'fast' or a positive variance, got {augment!r}."
+    )
+
+
 def check_limits(max_iter: Any, tol: Any) -> None:
     """`max_iter` and `tol` are what they should be, or a clear error."""
     if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or int(max_iter) < 1:

@@ -35,6 +35,8 @@ __all__ = [
 
 Array = np.ndarray
 
+_SLOPE_BLOCK = 1 << 16  # pairs of a sample and a centre that derivatives are computed for at once
+
 
 def squared_distances(X: Array, Z: Array) -> Array:
     """``‖x − z‖²`` for all pairs: exactly where that is fast, else through a matrix product."""
@@ -42,6 +44,14 @@ def squared_distances(X: Array, Z: Array) -> Array:
         return cdist(X, Z, "sqeuclidean")
     shift = Z.mean(axis=0)  # distances far from the origin would cancel
     return euclidean_distances(X - shift, Z - shift, squared=True)
+
+
+def _weighted_squares(X: Array, Z: Array, weights: Array) -> Array:
+    """``Σ_nm w_nm (x_nd − z_md)²`` for each d, through matrix products."""
+    shift = Z.mean(axis=0) if len(Z) else 0.0  # far from the origin the parts would cancel
+    X, Z = X - shift, Z - shift
+    squares = weights.sum(axis=1) @ X**2 + weights.sum(axis=0) @ Z**2
+    return squares - 2.0 * np.einsum("nd,nd->d", X, weights @ Z)
 
 
 def _hashes(columns: Array) -> Array:
@@ -85,6 +95,39 @@ class Basis(BaseEstimator, ABC):
     @abstractmethod
     def select(self, index: Array) -> Basis:
         """A fitted copy with these functions only, in this order."""
+
+    def kinds(self) -> Array:
+        """For each function the number of its centred basis in a union, -1 if it has no centre."""
+        return np.where(self.center_index_ < 0, -1, 0)
+
+    @property
+    def scales_given(self) -> bool:
+        """Whether some length scale was given as a number."""
+        return False
+
+    def log_scales(self) -> Array:
+        """Logarithms of the length scales that can be learned, one for each input.
+
+        A union has those of its first member, then those of its second; most bases have none.
+        """
+        return np.empty(0)
+
+    def rescaled(self, log_scales: Array) -> Basis:
+        """A fitted copy with other length scales."""
+        return self
+
+    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+        """``Σ_nm slopes_nm ∂φ_m(x_n)/∂log ℓ`` for each length scale, of the functions of `index`.
+
+        With the derivatives of a function of the columns as slopes, (n, k), these are its
+        derivatives with respect to the log scales.  # T01 (53)
+        """
+        return np.empty(0)
+
+    @property
+    def centred(self) -> tuple[Centred, ...]:
+        """The kernels in it, whose functions can be centred anywhere: none, one or several."""
+        return ()
 
     def __add__(self, other: Basis) -> Union:
         return Union(self, as_basis(other))
@@ -172,7 +215,15 @@ class Polynomial(Fixed):
 
 
 class Centred(Basis):
-    """One function per training row, ``x ↦ k(x, centre)``."""
+    """One function per training row, ``x ↦ k(x, centre)``.
+
+    Attributes
+    ----------
+    positive_definite : bool
+        Whether k is known to be a covariance.
+    """
+
+    positive_definite = False
 
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
         self._prepare(X, weights)
@@ -191,11 +242,18 @@ class Centred(Basis):
     def _kernel(self, X: Array, Z: Array) -> Array:
         """The kernel between the rows of X and of Z."""
 
-    def columns(self, X: Array, index: Array | None = None) -> Array:
-        centers = self.centers_ if index is None else self.centers_[index]
-        if len(centers) == 0:  # kernels need not know about that
+    @property
+    def centred(self) -> tuple[Centred, ...]:
+        return (self,)
+
+    def between(self, X: Array, Z: Array) -> Array:
+        """``k(x, z)`` for the rows of X and of Z, (len(X), len(Z))."""
+        if len(Z) == 0:  # kernels need not know about that
             return np.empty((len(X), 0))
-        return self._kernel(X, centers)
+        return self._kernel(X, Z)
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        return self.between(X, self.centers_ if index is None else self.centers_[index])
 
     def select(self, index: Array) -> Basis:
         part = self._selected(index)
@@ -252,6 +310,34 @@ class Scaled(Centred):
             )
         self.length_scale_ = scale if scale.ndim else float(scale)
 
+    @property
+    def scales_given(self) -> bool:
+        return not isinstance(self.length_scale, str)
+
+    def log_scales(self) -> Array:
+        return np.log(np.broadcast_to(self.length_scale_, self.centers_.shape[1:]))
+
+    def rescaled(self, log_scales: Array) -> Basis:
+        part = copy.copy(self)
+        scale = np.exp(log_scales)
+        one = np.ndim(self.length_scale_) == 0 and np.all(log_scales == log_scales[0])
+        part.length_scale_ = float(scale[0]) if one else scale
+        return part
+
+    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+        scale = np.broadcast_to(self.length_scale_, X.shape[1:])
+        centers = self.centers_[index] / scale
+        total = np.zeros(scale.size)
+        rows = max(1, _SLOPE_BLOCK // max(1, len(centers)))
+        for start in range(0, len(X), rows):
+            part = slice(start, start + rows)
+            total += self._scale_slopes(X[part] / scale, centers, slopes[part])
+        return total
+
+    @abstractmethod
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        """The same for some rows; X and Z are in units of the length scale."""
+
 
 class RBF(Scaled):
     """``exp(-½ Σ_d (x_d − z_d)² / ℓ_d²)``, centred on the training rows.
@@ -264,10 +350,19 @@ class RBF(Scaled):
         ℓ; "scale" takes ``sqrt(D var(X) / 2)``.
     """
 
+    positive_definite = True
+
     def _kernel(self, X: Array, Z: Array) -> Array:
-        out = squared_distances(X / self.length_scale_, Z / self.length_scale_)
+        return self._decay(X / self.length_scale_, Z / self.length_scale_)
+
+    @staticmethod
+    def _decay(X: Array, Z: Array) -> Array:
+        out = squared_distances(X, Z)
         out *= -0.5
         return np.exp(out, out=out)
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        return _weighted_squares(X, Z, slopes * self._decay(X, Z))  # QC04 (2.38)
 
 
 class Laplacian(Scaled):
@@ -278,8 +373,15 @@ class Laplacian(Scaled):
     length_scale : float, array-like of shape (D,) or "scale", default="scale"
     """
 
+    positive_definite = True
+
     def _kernel(self, X: Array, Z: Array) -> Array:
         return np.exp(-cdist(X / self.length_scale_, Z / self.length_scale_, "cityblock"))
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        weights = slopes * np.exp(-cdist(X, Z, "cityblock"))
+        pairs = zip(X.T, Z.T, strict=True)
+        return np.array([np.vdot(weights, np.abs(np.subtract.outer(x, z))) for x, z in pairs])
 
 
 class ThinPlateSpline(Scaled):
@@ -297,6 +399,11 @@ class ThinPlateSpline(Scaled):
     def _kernel(self, X: Array, Z: Array) -> Array:
         squared = squared_distances(X / self.length_scale_, Z / self.length_scale_)
         return 0.5 * squared * np.log(np.where(squared > 0, squared, 1.0))
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        squared = squared_distances(X, Z)
+        weights = -slopes * (1.0 + np.log(np.where(squared > 0, squared, 1.0)))
+        return _weighted_squares(X, Z, weights)
 
 
 class LinearSpline(Scaled):
@@ -321,11 +428,30 @@ class LinearSpline(Scaled):
     def _kernel(self, X: Array, Z: Array) -> Array:
         out = np.ones((len(X), len(Z)))
         for x, z in zip((X / self.length_scale_).T, (Z / self.length_scale_).T, strict=True):
-            product = np.multiply.outer(x, z)
-            least = np.minimum.outer(x, z)
-            half_sum = 0.5 * np.add.outer(x, z)
-            out *= 1.0 + product + least * (product - least * (half_sum - least / 3.0))
+            square, cubic = self._powers(x, z)
+            out *= 1.0 + square + cubic
         return out
+
+    @staticmethod
+    def _powers(x: Array, z: Array) -> tuple[Array, Array]:
+        """The parts of one input's factor that go with the second and third power of its unit."""
+        product = np.multiply.outer(x, z)
+        least = np.minimum.outer(x, z)
+        half_sum = 0.5 * np.add.outer(x, z)
+        return product, least * (product - least * (half_sum - least / 3.0))
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        powers = [self._powers(x, z) for x, z in zip(X.T, Z.T, strict=True)]
+        factors = [1.0 + square + cubic for square, cubic in powers]
+        after = [np.ones_like(slopes)]  # the product of the factors after each
+        for factor in factors[:0:-1]:
+            after.append(after[-1] * factor)
+        total = np.empty(len(factors))
+        before = -slopes
+        for d, (square, cubic) in enumerate(powers):
+            total[d] = np.vdot(before * (2.0 * square + 3.0 * cubic), after.pop())
+            before = before * factors[d]
+        return total
 
 
 class KernelFunction(Centred):
@@ -388,6 +514,10 @@ class Union(Basis):
         same = np.isin(self.right_._hashes(X, twins), self.left_._hashes(X, left))
         return np.setdiff1d(right, twins[same])
 
+    @property
+    def centred(self) -> tuple[Centred, ...]:
+        return self.left_.centred + self.right_.centred
+
     def _split(self, index: Array) -> tuple[Array, Array, Array]:
         inside = index < self.left_.n_functions_
         return inside, index[inside], index[~inside] - self.left_.n_functions_
@@ -404,6 +534,32 @@ class Union(Basis):
         out = np.empty((len(X), len(inside)))
         out[:, inside], out[:, ~inside] = parts
         return out
+
+    def kinds(self) -> Array:
+        left, right = self.left_.kinds(), self.right_.kinds()
+        return np.concatenate([left, np.where(right < 0, -1, right + left.max(initial=-1) + 1)])
+
+    @property
+    def scales_given(self) -> bool:
+        return self.left_.scales_given or self.right_.scales_given
+
+    def log_scales(self) -> Array:
+        return np.concatenate([self.left_.log_scales(), self.right_.log_scales()])
+
+    def rescaled(self, log_scales: Array) -> Basis:
+        first = self.left_.log_scales().size
+        part = copy.copy(self)
+        part.left_ = self.left_.rescaled(log_scales[:first])
+        part.right_ = self.right_.rescaled(log_scales[first:])
+        return part
+
+    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+        inside, left, right = self._split(index)
+        parts = (
+            self.left_.scale_slopes(X, left, slopes[:, inside]),
+            self.right_.scale_slopes(X, right, slopes[:, ~inside]),
+        )
+        return np.concatenate(parts)
 
     def select(self, index: Array) -> Basis:
         inside, left, right = self._split(np.asarray(index))

@@ -30,6 +30,7 @@ from sparsebayes.engine import (
     Solution,
     Solver,
     Trace,
+    learn,
 )
 from sparsebayes.engine.linalg import one_thread
 
@@ -68,10 +69,22 @@ class RVC(ClassifierMixin, Machine):
     share_alpha : bool, default=False
         Whether in a multinomial model the classes share one precision for each function, so that
         a function is kept for all classes or for none.
-    adapt : None
-        Learning length scales is not implemented yet.
-    augment : bool, default=False
-        The augmented predictive distribution is not implemented yet.
+    adapt : None, "isotropic", "ard" or "auto", default=None
+        Length scales to learn from the evidence: none, a common factor for those of a basis, or
+        one scale for each input. What the basis has is where the search starts. "auto" leaves
+        length scales that are given as numbers; "scale" it replaces by one for each input, or,
+        with fewer than five samples for each, by one for all. Labels tell little about scales:
+        with few samples "ard" tends to be too certain. Classes one against the rest share them.
+    augment : bool, "fast" or float, default=False
+        Whether predictions get a function of their own for each latent function, centred at the
+        test point, whose weight the data determine as far as they can [5]_: then the latent
+        standard deviation grows away from the data, and probabilities become less sure. The basis
+        needs a kernel; with several, each gets a function. A number is the prior variance
+        of an extra weight; True takes the variance of the latent functions over the training
+        rows, but at most three times that of the noise which makes labels of them (1 for a probit,
+        π²/3 for a logit, π²/6 for a softmax). The model keeps the training rows, and a
+        prediction costs as many operations as there are rows times kept weights. "fast"
+        keeps 512 rows (512/K with K classes in one model) and approximates the others through them.
     bias : bool, default=True
         Whether a constant function is among the candidates.
     class_weight : dict, "balanced" or None, default=None
@@ -101,6 +114,8 @@ class RVC(ClassifierMixin, Machine):
         Posterior mean of the weights; 0 for a function that a class does not keep.
     alpha_, determined_ : ndarray, as `coef_`
         Prior precisions, ∞ for a function that a class does not keep, and ``1 − α Σ_ii``.
+    augment_variance_ : float or ndarray, (K,)
+        With `augment`, the prior variance of an extra weight; of each model if there are several.
     sigma_ : ndarray, (P, P)
         Posterior covariance of the P kept weights: of ``coef_[numpy.isfinite(alpha_)]``.
     log_evidence_ : float
@@ -120,7 +135,8 @@ class RVC(ClassifierMixin, Machine):
     -----
     The evidence has many local maxima; the fit ends in one of them. With K classes in one model a
     step costs K times the products of a two-class model, and a Cholesky factorisation of the kept
-    weights of all classes together.
+    weights of all classes together. Away from the data the latent functions of a localised basis
+    are what the bias says, with a small standard deviation; `augment` makes it grow.
 
     References
     ----------
@@ -129,6 +145,8 @@ class RVC(ClassifierMixin, Machine):
        models", AISTATS 2003.
     .. [3] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 2.4 and app. C.
     .. [4] A. Schmolck, "Smooth Relevance Vector Machines", 2008, 2.11.
+    .. [5] C. Rasmussen, J. Quiñonero-Candela, "Healing the relevance vector machine through
+       augmentation", ICML 2005.
 
     Examples
     --------
@@ -151,8 +169,8 @@ class RVC(ClassifierMixin, Machine):
         inference: str = "laplace",
         multi_class: str = "multinomial",
         share_alpha: bool = False,
-        adapt: None = None,
-        augment: bool = False,
+        adapt: str | None = None,
+        augment: bool | float | str = False,
         bias: bool = True,
         class_weight: Any = None,
         max_iter: int = 10_000,
@@ -213,9 +231,10 @@ class RVC(ClassifierMixin, Machine):
         if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
             self._fit_each(solver, basis, X, seen, labels, weights[seen], progress)
         else:
-            design = self._design(basis, X[seen])
-            solution = self._fit_one(solver, design, labels, weights[seen], progress)
+            problem = self._problem(self._design(basis, X[seen]), labels, weights[seen])
+            basis, solution = self._climb(solver, problem, basis, X[seen], weights[seen], progress)
             self._store(basis, X, solution)
+            self._remember(X[seen], weights[seen], solution)
         progress.end()
         self._warn()
         return self
@@ -239,19 +258,10 @@ class RVC(ClassifierMixin, Machine):
             return Logit(signs, weights)
         return Probit(signs, weights, _CAVITIES[self.inference])
 
-    def _fit_one(
-        self,
-        solver: Solver,
-        design: Design,
-        labels: Array,
-        weights: Array,
-        progress: Progress,
-    ) -> Solution:
+    def _problem(self, design: Design, labels: Array, weights: Array) -> Latent:
         prior = as_prior(self.prior, float(weights.sum()), smoothness=Trace)
         sites = self._sites(labels, weights)
-        share = self.share_alpha and sites.outputs > 1
-        problem = Latent(design, prior, sites, share=share)
-        return self._climb(solver, problem, progress)
+        return Latent(design, prior, sites, share=self.share_alpha and sites.outputs > 1)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
         state = solution.state
@@ -272,6 +282,20 @@ class RVC(ClassifierMixin, Machine):
             output[order], column[order], (n_outputs, kept.size),
         )  # fmt: skip
         self._store_search(solution)
+
+    def _remember(self, X: Array, weights: Array, solution: Solution) -> None:
+        expansion = solution.state.local.expansion
+        latent = self.basis_.columns(X) @ np.atleast_2d(self.coef_).T
+        outputs = latent.shape[1]
+        curve = np.stack([expansion.diagonal(k) for k in range(outputs)], axis=1)
+        share = None
+        if outputs > 1:
+            share = np.sqrt(expansion.weights)[:, None] * expansion.probability
+        # A label is the sign, or the place of the largest, of f with noise: normal, logistic, or
+        # Gumbel's. Where classes can be separated f is as large as one likes; its noise is not.
+        noise = 1.0 if self.link == "probit" else np.pi**2 / (6.0 if outputs > 1 else 3.0)
+        spread = np.average((latent - np.average(latent, 0, weights)) ** 2, 0, weights).mean()
+        self._observe(X, expansion.slope, curve, share, float(min(spread, 3.0 * noise)))
 
     def _set_weights(
         self,
@@ -303,21 +327,32 @@ class RVC(ClassifierMixin, Machine):
     ) -> None:
         """One model for each class, and all of them as one with independent blocks."""
 
-        design = self._design(basis, X[seen])
+        rows = X[seen]
+        family = self._family(basis, rows, weights)
+        if family is not None:  # one set of length scales, by the classes together
+            problem = self._problem(self._design(basis, rows), labels, weights)
+            basis = family.basis(learn(problem, family))
+        design = self._design(basis, rows)
 
         def fit(k: int) -> RVC:
-            model = RVC(**{**self.get_params(deep=False), "multi_class": "multinomial"})
+            fixed = {"multi_class": "multinomial", "adapt": None}
+            model = RVC(**{**self.get_params(deep=False), **fixed})
             model.classes_ = np.array([False, True])
             model.n_features_in_ = self.n_features_in_
             inside = (labels == k).astype(np.intp)
-            solution = model._fit_one(solver, design, inside, weights, progress)
+            problem = model._problem(design, inside, weights)
+            _, solution = model._climb(solver, problem, basis, rows, weights, progress)
             model._store(basis, X, solution)
+            model._remember(rows, weights, solution)
             return model
 
         with one_thread():  # threads share the design; BLAS must not start its own in each
             parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem")
             models = parallel(delayed(fit)(k) for k in range(self.classes_.size))
         self.estimators_ = list(models)
+        self._forget()
+        if self.augment:
+            self.augment_variance_ = np.array([model.augment_variance_ for model in models])
         kept = np.unique(np.concatenate([model.relevance_ for model in models]))
         self._keep(basis, X, kept)
         self._set_weights(
@@ -427,26 +462,39 @@ class RVC(ClassifierMixin, Machine):
         return self.classes_[best]
 
     def _blocks(self, X: Array) -> Any:
-        """For parts of X: the slice, the kept weights' functions there, and their means."""
+        """For parts of X: the slice, the kept weights' outputs and functions, latent means, roots.
+
+        A root, (n, K, L), is that of the covariance which augmentation adds.
+        """
         alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
         output, column = np.nonzero(np.isfinite(alpha))
         numbers = column.size + alpha.shape[0] * (column.size + 2 * _probability.N_DRAWS)
-        for part in self._batches(len(X), 8 * numbers):  # an eighth of the budget
+        numbers *= 8  # an eighth of the budget
+        extra = self._augmentation()
+        for part in self._batches(len(X), numbers + (0 if extra is None else extra.numbers)):
             values = self.basis_.columns(X[part])
-            yield part, output, values[:, column], values @ coef.T
+            columns, mean = values[:, column], values @ coef.T
+            root = np.zeros((*mean.shape, 0))
+            if extra is not None:
+                shift, root = extra.correct(X[part], columns)
+                mean += shift
+            yield part, output, columns, mean, root
 
     def _latent(self, X: Array, *, with_variance: bool) -> tuple[Array, Array]:
         """Mean and variance of the latent functions, (n, K) or (n, 1)."""
         n_outputs = np.atleast_2d(self.coef_).shape[0]
+        if hasattr(self, "estimators_") and hasattr(self, "augment_variance_"):
+            parts = [m._latent(X, with_variance=with_variance) for m in self.estimators_]
+            return np.hstack([m for m, _ in parts]), np.hstack([v for _, v in parts])
         mean = np.empty((len(X), n_outputs))
         variance = np.zeros((len(X), n_outputs))
-        for part, output, columns, center in self._blocks(X):
+        for part, output, columns, center, root in self._blocks(X):
             mean[part] = center
             for k in range(n_outputs) if with_variance else ():
                 own = np.flatnonzero(output == k)
                 some = columns[:, own]
                 spread = np.einsum("ns,ns->n", some @ self.sigma_[np.ix_(own, own)], some)
-                variance[part, k] = np.maximum(spread, 0.0)
+                variance[part, k] = np.maximum(spread, 0.0) + (root[:, k] ** 2).sum(axis=1)
         return mean, variance
 
     def _softmax(self, X: Array) -> Array:
@@ -454,10 +502,11 @@ class RVC(ClassifierMixin, Machine):
         values, vectors = np.linalg.eigh(self.sigma_)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         probability = np.empty((len(X), n_classes))
-        for part, output, columns, mean in self._blocks(X):
+        for part, output, columns, mean, extra in self._blocks(X):
             half = np.zeros((len(columns), n_classes, root.shape[0]))
             for k in range(n_classes):
                 own = np.flatnonzero(output == k)
                 half[:, k] = columns[:, own] @ root[own]
-            probability[part] = _probability.multinomial(mean, half @ half.transpose(0, 2, 1))
+            covariance = half @ half.transpose(0, 2, 1) + extra @ extra.transpose(0, 2, 1)
+            probability[part] = _probability.multinomial(mean, covariance)
         return probability

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
+from sparsebayes._augment import Augmentation
 from sparsebayes._machine import Machine, memory_budget
 from sparsebayes._parameters import as_noise, as_prior, check_range
 from sparsebayes._progress import Progress, with_callbacks
@@ -36,10 +37,19 @@ class RVR(RegressorMixin, Machine):
         the smoothness prior [4]_, which keeps fewer functions; or ``Gamma(a, b)``.
     noise : "estimate" or float, default="estimate"
         A fixed noise variance, or its estimate from the evidence.
-    adapt : None
-        Learning length scales is not implemented yet.
-    augment : bool, default=False
-        The augmented predictive distribution is not implemented yet.
+    adapt : None, "isotropic", "ard" or "auto", default="auto"
+        Length scales to learn from the evidence: none, a common factor for those of a basis, or
+        one scale for each input, so that those of inputs without effect grow. What the basis
+        has is where the search starts. "auto" leaves length scales that are given as numbers;
+        "scale" it replaces by one for each input, or, with fewer than five samples for each, by
+        one for all. Learning takes some ten times the time of a fit.
+    augment : bool, "fast" or float, default=False
+        Whether predictions get a function of their own, centred at the test point, whose weight
+        the data determine as far as they can [5]_: then the standard deviation grows away from
+        the data. The basis needs a kernel; with several, each gets a function. A number is the
+        prior variance of the extra weight, True takes that of the targets. The model keeps
+        the training rows, and a prediction costs as many operations as there are rows times kept
+        functions. "fast" keeps 512 rows, through which it approximates the others.
     bias : bool, default=True
         Whether a constant function is among the candidates.
     max_iter : int, default=10000
@@ -62,6 +72,8 @@ class RVR(RegressorMixin, Machine):
         Posterior mean and covariance of the kept weights.
     alpha_, determined_ : ndarray, (S,)
         Their prior precisions, and ``1 − α Σ_ii``: 1 where the data determine a weight.
+    augment_variance_ : float
+        With `augment`, the prior variance of an extra weight.
     offset_ : float
         The mean of the targets, which are centred before the fit.
     noise_variance_ : float
@@ -80,7 +92,8 @@ class RVR(RegressorMixin, Machine):
     -----
     The evidence has many local maxima; the fit ends in one of them. Predictive standard
     deviations include the noise. Away from the data those of a localised basis shrink to the
-    noise, since nothing in the model reaches there.
+    noise, since nothing in the model reaches there; with `augment` they grow to the square
+    root of the noise and `augment_variance_` together.
 
     References
     ----------
@@ -89,6 +102,8 @@ class RVR(RegressorMixin, Machine):
        models", AISTATS 2003.
     .. [3] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 2.4.
     .. [4] A. Schmolck, "Smooth Relevance Vector Machines", 2008.
+    .. [5] C. Rasmussen, J. Quiñonero-Candela, "Healing the relevance vector machine through
+       augmentation", ICML 2005.
 
     Examples
     --------
@@ -109,8 +124,8 @@ class RVR(RegressorMixin, Machine):
         solver: Any = "sequential",
         prior: Any = "flat",
         noise: Any = "estimate",
-        adapt: None = None,
-        augment: bool = False,
+        adapt: str | None = "auto",
+        augment: bool | float | str = False,
         bias: bool = True,
         max_iter: int = 10_000,
         tol: float = 0.01,
@@ -157,7 +172,9 @@ class RVR(RegressorMixin, Machine):
         sites = self._sites(y - self.offset_, weights, noise)
         prior = as_prior(self.prior, sites.size)
         problem = Exact(self._design(fitted, X), prior, sites, memory_budget())
-        self._store(fitted, inputs, self._climb(solver, problem, progress))
+        fitted, solution = self._climb(solver, problem, fitted, X, weights, progress)
+        self._store(fitted, inputs, solution)
+        self._remember(X, sites)
         progress.end()
         self._warn()
         return self
@@ -183,6 +200,12 @@ class RVR(RegressorMixin, Machine):
         self.noise_variance_ = float(1.0 / state.beta)
         self._store_search(solution)
 
+    def _remember(self, X: Array, sites: Gaussian) -> None:
+        residual = sites.target - self.basis_.columns(X) @ self.coef_
+        curve = (sites.weights / self.noise_variance_)[:, None]
+        variance = float(np.average(sites.target**2, weights=sites.weights))
+        self._observe(X, curve * residual[:, None], curve, None, variance)
+
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
@@ -194,7 +217,10 @@ class RVR(RegressorMixin, Machine):
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
         return_cov : bool, default=False
-            Whether to return the covariance of new observations, noise included.
+            Whether to return the covariance of new observations, noise included. The paper on
+            `augment` says nothing of it; here the extra weights of two rows correlate as the
+            kernel between them, or as the cosine between their functions if the kernel
+            is not known to be a covariance.
 
         Returns
         -------
@@ -205,22 +231,36 @@ class RVR(RegressorMixin, Machine):
         X = self._check_inputs(X)
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both.")
+        extra = self._augmentation()
+        mean, variance, roots = self._moments(X, extra, with_variance=return_std)
         if return_cov:
             columns = self.basis_.columns(X)
             cov = columns @ self.sigma_ @ columns.T
             cov = 0.5 * (cov + cov.T)
+            for root, together in zip(roots, extra.correlations(X) if extra else (), strict=True):
+                cov += together * np.multiply.outer(root, root)
             cov[np.diag_indices_from(cov)] += self.noise_variance_
-            return self.offset_ + columns @ self.coef_, cov
-        mean = np.empty(len(X))
-        variance = np.empty(len(X)) if return_std else None
-        for part in self._batches(len(X), 4 * self.coef_.size):
+            return mean, cov
+        return (mean, np.sqrt(variance + self.noise_variance_)) if return_std else mean
+
+    def _moments(
+        self, X: Array, extra: Augmentation | None, *, with_variance: bool
+    ) -> tuple[Array, Array, Array]:
+        """Mean and variance of f, and roots of what each extra function adds to it, (J, n)."""
+        mean, variance = np.empty(len(X)), np.zeros(len(X))
+        roots = np.zeros((0 if extra is None else len(extra.kernels), len(X)))
+        numbers = 4 * self.coef_.size + (0 if extra is None else extra.numbers)
+        for part in self._batches(len(X), numbers):
             columns = self.basis_.columns(X[part])
             mean[part] = self.offset_ + columns @ self.coef_
-            if variance is not None:
-                variance[part] = np.einsum("ns,ns->n", columns @ self.sigma_, columns)
-        if variance is None:
-            return mean
-        return mean, np.sqrt(np.maximum(variance, 0.0) + self.noise_variance_)
+            if extra is not None:
+                shift, root = extra.correct(X[part], columns)
+                mean[part] += shift[:, 0]
+                roots[:, part] = root[:, 0].T
+            if with_variance:
+                spread = np.einsum("ns,ns->n", columns @ self.sigma_, columns)
+                variance[part] = np.maximum(spread, 0.0)
+        return mean, variance + np.einsum("jn,jn->n", roots, roots), roots
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draw observations from the predictive distribution.
@@ -234,18 +274,28 @@ class RVR(RegressorMixin, Machine):
         Returns
         -------
         samples : ndarray, (n, n_samples)
-            Each column is one draw of the weights, with noise.
+            Each column is one draw of the weights, with noise. With `augment` each row has a weight
+            of its own besides, and the time grows with the cube of their number.
         """
         X = self._check_inputs(X)
-        rng = check_random_state(random_state)
-        values, vectors = np.linalg.eigh(self.sigma_)
-        normal = rng.standard_normal((self.coef_.size, n_samples))
-        weights = self.coef_[:, None] + (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
+        rng, extra = check_random_state(random_state), self._augmentation()
+        mean, _, roots = self._moments(X, extra, with_variance=False)
+        weights = _root(self.sigma_) @ rng.standard_normal((self.coef_.size, n_samples))
         noise = np.sqrt(self.noise_variance_) * rng.standard_normal((len(X), n_samples))
-        return self.offset_ + self.basis_.columns(X) @ weights + noise
+        samples = mean[:, None] + self.basis_.columns(X) @ weights + noise
+        for root, together in zip(roots, extra.correlations(X) if extra else (), strict=True):
+            draws = _root(together) @ rng.standard_normal((len(X), n_samples))
+            samples += root[:, None] * draws
+        return samples
 
     def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> Any:
         """Predict at Gaussian inputs (not implemented yet)."""
         raise NotImplementedError(
             "predict_uncertain is not implemented yet: draw inputs and average predict instead."
         )
+
+
+def _root(covariance: Array) -> Array:
+    """A square root, of a covariance that rounding may have made indefinite."""
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))

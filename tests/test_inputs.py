@@ -177,7 +177,7 @@ def test_constant_column_of_a_linear_model(solver, prior):
 def test_duplicated_columns(solver, prior):
     more = np.hstack([X, X])
     for basis in ("rbf", "linear", Polynomial(2)):
-        model, plain = (fit(solver, X=Z, basis=basis, prior=prior) for Z in (more, X))
+        model, plain = (fit(solver, X=Z, basis=basis, prior=prior, adapt=None) for Z in (more, X))
         assert abs(error(model, more) - error(plain)) < 1e-4
 
 
@@ -283,9 +283,9 @@ def test_shifted_inputs_and_targets(solver, shift):
 
 
 def test_float32(solver):
-    model = fit(solver, X=X.astype(np.float32), y=Y.astype(np.float32))
+    model = fit(solver, X=X.astype(np.float32), y=Y.astype(np.float32), adapt=None)
     assert model.predict(X.astype(np.float32)).dtype == np.float64
-    assert_allclose(model.predict(X), fit(solver).predict(X), atol=1e-3)
+    assert_allclose(model.predict(X), fit(solver, adapt=None).predict(X), atol=1e-3)
 
 
 def test_integers(solver):
@@ -371,9 +371,11 @@ def test_unfitted(method):
         ("noise", -1, ValueError, r"noise must be .*positive variance, got -1"),
         ("noise", np.inf, ValueError, r"noise must be .*positive variance, got inf"),
         ("noise", None, ValueError, r"noise must be .*got None"),
-        ("adapt", "ard", NotImplementedError, r"adapt='ard' .*use adapt=None"),
-        ("augment", True, NotImplementedError, r"augment=True .*use augment=False"),
-        ("augment", "no", ValueError, r"augment must be True or False, got 'no'"),
+        ("adapt", "yes", ValueError, r"adapt must be one of .*'ard'.*got 'yes'"),
+        ("adapt", True, ValueError, r"adapt must be one of .*got True"),
+        ("augment", "no", ValueError, r"augment must be True, False, 'fast' or a .*got 'no'"),
+        ("augment", 0.0, ValueError, r"augment must be .*a positive variance, got 0.0"),
+        ("augment", None, ValueError, r"augment must be .*got None"),
         ("bias", "yes", ValueError, r"bias must be True or False, got 'yes'"),
         ("bias", None, ValueError, r"bias must be True or False, got None"),
         ("max_iter", 0, ValueError, r"max_iter must be a whole number >= 1, got 0"),

@@ -32,7 +32,7 @@ GRID = np.linspace(-15, 15, 41)[:, None]
 
 @pytest.fixture(scope="module", params=SOLVERS)
 def model(request):
-    return RVR(solver=request.param, random_state=0).fit(X, Y)
+    return RVR(adapt=None, solver=request.param, random_state=0).fit(X, Y)
 
 
 class Listener:
@@ -346,17 +346,6 @@ def test_feature_names():
         model.predict(frame.rename(columns={"a": "c"}))
 
 
-@pytest.mark.parametrize("adapt", ["isotropic", "ard"])
-def test_adapt_is_not_there_yet(adapt):
-    with pytest.raises(NotImplementedError, match=rf"adapt='{adapt}'.*use adapt=None"):
-        RVR(adapt=adapt).fit(X, Y)
-
-
-def test_augment_is_not_there_yet():
-    with pytest.raises(NotImplementedError, match=r"augment=True.*use augment=False"):
-        RVR(augment=True).fit(X, Y)
-
-
 def test_predict_uncertain_is_not_there_yet(model):
     with pytest.raises(NotImplementedError, match=r"predict_uncertain.*average predict instead"):
         model.predict_uncertain(np.zeros((1, 1)), np.ones((1, 1, 1)))
@@ -476,3 +465,13 @@ def test_other_errors_of_a_callback_are_not_swallowed():
 
 def test_version():
     assert sparsebayes.__version__.count(".") == 2
+
+
+def test_rounding_is_no_evidence():
+    """Nearly equal functions and a fixed noise: the evidence has a bound, whatever the model."""
+    rng = np.random.default_rng(0)
+    inputs = rng.uniform(-3, 3, (80, 2))
+    targets = np.sin(2 * inputs[:, 0]) + 0.1 * rng.standard_normal(80)
+    model = RVR(RBF(5.0), noise=0.01).fit(inputs, targets)
+    assert model.log_evidence_ <= -0.5 * 80 * np.log(2 * np.pi * 0.01)
+    assert np.mean((model.predict(inputs) - targets) ** 2) < np.var(targets)

@@ -11,15 +11,18 @@ from sparsebayes.engine.latent import Latent
 from sparsebayes.engine.posterior import State
 from sparsebayes.engine.priors import Flat, Gamma, Prior, Smoothness, Trace
 from sparsebayes.engine.problem import Problem
+from sparsebayes.engine.scales import Adaptive, Family, learn
 from sparsebayes.engine.sequential import Sequential
 from sparsebayes.engine.sites import Gaussian, Logit, Probit, Sites, Softmax
 from sparsebayes.engine.subspace import Subspace
 
 __all__ = [
     "EM",
+    "Adaptive",
     "Dense",
     "Design",
     "Exact",
+    "Family",
     "Flat",
     "Gamma",
     "Gaussian",
@@ -40,6 +43,7 @@ __all__ = [
     "Stop",
     "Subspace",
     "Trace",
+    "learn",
     "make_design",
     "run",
 ]

@@ -57,11 +57,14 @@ class Step:
         Whether it continues the path of the result, or only explores.
     back : bool
         Whether the solver gives up what it reached and goes on from this lower state.
+    theta : ndarray or None
+        The log scales of the functions, where they are learned.
     """
 
     state: State
     accepted: bool = True
     back: bool = False
+    theta: Array | None = None
 
 
 Climb = Generator[Step, None, Stop]
@@ -85,12 +88,15 @@ class Solution:
     n_iter : int
         All steps, the exploratory ones included.
     stop : Stop
+    theta : ndarray or None
+        The log scales of the functions, where they are learned.
     """
 
     state: State
     path: Array
     n_iter: int
     stop: Stop
+    theta: Array | None = None
 
 
 Report = Callable[[int, Step], bool]
@@ -109,7 +115,7 @@ def run(
 
     `report` is called after each step and asks for an end by returning True.
     """
-    best = start(problem)
+    best, theta = start(problem), None
     path: list[float] = []
     stop = Stop.MAX_ITER
     n_iter = 0
@@ -124,7 +130,7 @@ def run(
                     break
                 n_iter += 1
                 if step.accepted:
-                    best = step.state
+                    best, theta = step.state, step.theta
                     while step.back and path and path[-1] > best.objective:
                         path.pop()
                     path.append(best.objective)
@@ -133,7 +139,7 @@ def run(
                     break
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED
-    return Solution(best, np.array(path or [best.objective]), n_iter, stop)
+    return Solution(best, np.array(path or [best.objective]), n_iter, stop, theta)
 
 
 def start(problem: Problem) -> State:

@@ -10,8 +10,8 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.design import Dense, Design
-from sparsebayes.engine.posterior import State
-from sparsebayes.engine.priors import Prior
+from sparsebayes.engine.posterior import State, gradient
+from sparsebayes.engine.priors import Flat, Prior
 from sparsebayes.engine.problem import Problem, Survey, first_of_equals, probe
 from sparsebayes.engine.sites import Gaussian
 
@@ -34,16 +34,20 @@ class Exact(Problem):
     def __init__(
         self, design: Design, prior: Prior, sites: Gaussian, memory_budget: int = 1 << 30
     ) -> None:
-        self.design = design
         self.prior = prior
         self.sites = sites
-        weights, target = sites.weights, sites.target
         self.n_samples = sites.size
-        self.capacity = design.capacity
-        self.energy = float(target @ (weights * target))
+        self.energy = float(sites.target @ (sites.weights * sites.target))
         self.max_beta = 1e10 * sites.size / self.energy if self.energy > 0 else np.inf
-        norms = design.squared_norms(weights)
-        self._set_products(norms, design.project(weights * target), memory_budget)
+        self._memory_budget = memory_budget
+        self._set_design(design)
+
+    def _set_design(self, design: Design) -> None:
+        self.design = design
+        self.capacity = design.capacity
+        weights = self.sites.weights
+        projected, norms = design.products(weights * self.sites.target, weights)
+        self._set_products(norms, projected)
 
     @property
     def free(self) -> bool:  # type: ignore[override]
@@ -65,7 +69,7 @@ class Exact(Problem):
             return State(active, alpha, beta, gram, gram, np.empty(0), constant, self.prior)
         hessian = beta * gram
         hessian.flat[:: size + 1] += alpha
-        factor = linalg.cholesky(hessian)
+        factor = linalg.factorise(hessian)
         if factor is None:
             return None
         moment = beta * self.moments[active]
@@ -127,15 +131,37 @@ class Exact(Problem):
     def hold(self, beta: float) -> Exact:
         held = copy.copy(self)
         held.sites = replace(self.sites, noise_variance=1.0 / beta)
-        held._set_products(self.norms, self.moments, self._memory_budget)  # its own rows
+        held._set_products(self.norms, self.moments)  # its own rows
         return held
 
     def restrict(self, index: Array) -> Exact:
         part = copy.copy(self)
         part.design = Dense(self.design.columns(index))
         part.capacity = index.size
-        part._set_products(self.norms[index], self.moments[index], self._memory_budget)
+        part._set_products(self.norms[index], self.moments[index])
         return part
+
+    def rebase(self, design: Design) -> Exact:
+        other = copy.copy(self)
+        other._set_design(design)
+        return other
+
+    def used(self, index: Array) -> Array:
+        return index
+
+    def plain(self, design: Design, rows: slice) -> Exact:
+        sites = replace(
+            self.sites, target=self.sites.target[rows], weights=self.sites.weights[rows]
+        )
+        return Exact(design, Flat(), sites, self._memory_budget)
+
+    def derivatives(self, state: State) -> tuple[Array, float, Array]:
+        columns = self.design.columns(state.active)
+        residual = self.sites.target - columns @ state.mean
+        by_gram = self.prior.by_gram(state)
+        spread = state.cov - 2.0 * (np.diag(by_gram) if by_gram.ndim == 1 else by_gram)
+        slopes = np.outer(residual, state.mean) - columns @ spread  # T01 (55)
+        return *gradient(self, state), state.beta * self._weighted(slopes)
 
     def gram_rows(self, index: Array) -> Array:
         """A copy of the chosen rows of ``ΦᵀWΦ``, (k, M)."""
@@ -153,13 +179,12 @@ class Exact(Problem):
             return columns
         return (columns.T * self.sites.weights).T
 
-    def _set_products(self, norms: Array, moments: Array, memory_budget: int) -> None:
+    def _set_products(self, norms: Array, moments: Array) -> None:
         self.norms, self.moments = norms, moments
-        self._memory_budget = memory_budget
         self._slot = np.full(norms.size, -1)  # where a function's row is in _rows
         self._rows = np.empty((0, norms.size))
         self._n_rows = 0
-        self._max_rows = max(64, memory_budget // (4 * 8 * max(1, norms.size)))
+        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, norms.size)))
 
     def _slots(self, index: Array) -> Array:
         slots = self._slot[index]

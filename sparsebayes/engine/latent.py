@@ -28,8 +28,8 @@ from sparsebayes.engine import linalg
 from sparsebayes.engine.design import Dense, Design
 from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.mode import Functions, Point, expand_at, find_mode
-from sparsebayes.engine.posterior import State
-from sparsebayes.engine.priors import Prior
+from sparsebayes.engine.posterior import State, alpha_gradient
+from sparsebayes.engine.priors import Flat, Prior
 from sparsebayes.engine.problem import Problem, Survey, first_of_equals, probe
 from sparsebayes.engine.sites import Expansion, Sites
 
@@ -64,19 +64,24 @@ class Latent(Problem):
     max_beta = np.inf
 
     def __init__(self, design: Design, prior: Prior, sites: Sites, *, share: bool = False) -> None:
-        self.design, self.prior, self.sites = design, prior, sites
+        self.prior, self.sites = prior, sites
         self.n_samples = float(sites.weights.sum())
         self.energy = self.n_samples
         count, outputs = design.shape[1], sites.outputs
+        self.n_outputs = outputs
         self.group = outputs if share else 1
-        self.capacity = design.capacity * (outputs // self.group)
         every = np.arange(count * outputs)
         if self.group > 1:  # the weights of a function together
             self._function, self._output = np.divmod(every, outputs)
         else:
             self._output, self._function = np.divmod(every, count)
         self._empty = sites.expand(np.zeros((design.shape[0], outputs)), self._no_cavity())
-        norms = [design.squared_norms(self._empty.diagonal(k)) for k in range(outputs)]
+        self._set_design(design)
+
+    def _set_design(self, design: Design) -> None:
+        self.design = design
+        self.capacity = design.capacity * (self.n_outputs // self.group)
+        norms = [design.squared_norms(self._empty.diagonal(k)) for k in range(self.n_outputs)]
         self.norms = fold(self._gather(np.array(norms)), self.group)
 
     def _no_cavity(self) -> Array | None:
@@ -91,7 +96,7 @@ class Latent(Problem):
     def _functions(self, index: Array) -> Functions:
         weights = expand(index, self.group)
         rows = np.ascontiguousarray(self.design.columns(self._function[weights]).T)
-        return Functions(rows, self._output[weights], self.sites.outputs)
+        return Functions(rows, self._output[weights], self.n_outputs)
 
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         near = self._near(state)
@@ -187,7 +192,7 @@ class Latent(Problem):
         """O(N M S K), in one pass over the design."""
         near = self._near(state)
         expansion, beta = near.expansion, state.beta
-        size, outputs, count = state.mean.size, self.sites.outputs, self.design.shape[1]
+        size, outputs, count = state.mean.size, self.n_outputs, self.design.shape[1]
         stack = np.empty((outputs, size + 1, near.functions.rows.shape[1]))
         for k in range(outputs):
             stack[k, :size] = expansion.weigh(near.functions.rows, near.functions.output, k)
@@ -204,7 +209,7 @@ class Latent(Problem):
 
     def _gather(self, values: Array) -> Array:
         """From (..., K, functions of the design) to the weights, (..., M)."""
-        if self.sites.outputs == 1:
+        if self.n_outputs == 1:
             return values[..., 0, :]
         return np.ascontiguousarray(values[..., self._output, self._function])
 
@@ -213,7 +218,7 @@ class Latent(Problem):
         functions = self._functions(index)
         rows, output = functions.rows, functions.output
         parts = []
-        for k in range(self.sites.outputs):
+        for k in range(self.n_outputs):
             some = np.flatnonzero(output == k)
             parts.append((k, some, rows[some] if some.size < output.size else rows))
 
@@ -241,15 +246,71 @@ class Latent(Problem):
     def hold(self, beta: float) -> Latent:
         return self
 
+    def rebase(self, design: Design) -> Latent:
+        other = copy.copy(self)
+        other._set_design(design)
+        return other
+
+    def plain(self, design: Design, rows: slice) -> Latent:
+        return Latent(design, Flat(), self.sites.plain(rows))
+
+    def used(self, index: Array) -> Array:
+        function = self._function[expand(index, self.group)]
+        return np.unique(function) if self.n_outputs > 1 else function
+
+    def derivatives(self, state: State) -> tuple[Array, float, Array]:
+        """With B moving along where the evidence is Laplace's.
+
+        With a smoothed likelihood B is held: consistent sites are stationary (V = "prior" is not
+        consistent, and there the derivatives are not exact).
+        """
+        near = self._near(state)
+        functions, expansion, beta = near.functions, near.expansion, state.beta
+        rows, output, mean = functions.rows, functions.output, state.mean
+        by_gram = self.prior.by_gram(state) * state.group
+        spread = state.cov - 2.0 * (np.diag(by_gram) if by_gram.ndim == 1 else by_gram)
+        pull = expansion.slope.T[output]  # (P, N)
+        slopes = pull * mean[:, None]
+        drift = np.zeros(mean.size)
+        if near.cavity is None:
+            # f moves B: what that does to the evidence, directly and through the mode
+            along = -0.5 * expansion.tilt(self._blocks(rows, output, spread))
+            drift = beta * linalg.solve(state.factor, functions.products(along))
+            slopes += along.T[output] * mean[:, None] + pull * drift[:, None]
+        for k in range(self.n_outputs):
+            own = output == k
+            weighed = expansion.weigh(rows, output, k)
+            slopes[own] -= spread[own] @ weighed + np.outer(mean[own], drift @ weighed)
+        slopes *= beta
+        by_alpha = alpha_gradient(state)
+        by_alpha -= self.group * fold(state.precisions * mean * drift, self.group)
+        if self.n_outputs == 1:
+            return by_alpha, 0.0, slopes.T
+        used = self.used(state.active)
+        by_column = np.zeros((used.size, rows.shape[1]))
+        column = np.searchsorted(used, self._function[expand(state.active, self.group)])
+        np.add.at(by_column, column, slopes)
+        return by_alpha, 0.0, by_column.T
+
+    def _blocks(self, rows: Array, output: Array, spread: Array) -> Array:
+        """The covariances of a sample's f when those of the weights are `spread`, (N, K, K)."""
+        blocks = np.zeros((rows.shape[1], self.n_outputs, self.n_outputs))
+        for k in range(self.n_outputs):
+            half = spread[:, output == k] @ rows[output == k]
+            for other in range(self.n_outputs):
+                own = output == other
+                blocks[:, other, k] = np.einsum("pn,pn->n", rows[own], half[own])
+        return blocks
+
     def restrict(self, index: Array) -> Latent:
         part = copy.copy(self)
         weights = expand(index, self.group)
-        function = self._function[weights]
-        part._function = np.arange(function.size)
-        if self.sites.outputs > 1:
-            function, part._function = np.unique(function, return_inverse=True)
+        used = self.used(index)
+        part._function = np.arange(weights.size)
+        if self.n_outputs > 1:
+            part._function = np.searchsorted(used, self._function[weights])
         part._output = self._output[weights]
-        part.design = Dense(self.design.columns(function))
+        part.design = Dense(self.design.columns(used))
         part.capacity = index.size
         part.norms = self.norms[index]
         return part

@@ -15,6 +15,8 @@ from scipy.linalg import blas, lapack
 
 Array = np.ndarray
 
+_LOST = 1e-13  # a pivot this small a part of its diagonal entry has hardly a digit left
+
 
 @cache
 def _controller() -> Any:
@@ -32,6 +34,14 @@ def cholesky(matrix: Array) -> Array | None:
     """Lower Cholesky factor of a symmetric matrix, or None where it is not positive definite."""
     factor, info = lapack.dpotrf(matrix.T, lower=1, clean=1)  # .T: Fortran order without a copy
     return factor if info == 0 else None
+
+
+def factorise(matrix: Array) -> Array | None:
+    """`cholesky`, None also where what is left of a diagonal entry is rounding."""
+    factor = cholesky(matrix)
+    if factor is None or np.any(factor.diagonal() ** 2 < _LOST * matrix.diagonal()):
+        return None
+    return factor
 
 
 def solve(factor: Array, rhs: Array) -> Array:

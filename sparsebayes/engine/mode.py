@@ -133,4 +133,4 @@ def _factorise(gram: Array, precisions: Array, beta: float) -> Array | None:
         return gram
     hessian = beta * gram
     hessian.flat[:: precisions.size + 1] += precisions
-    return linalg.cholesky(hessian)
+    return linalg.factorise(hessian)

@@ -104,16 +104,20 @@ class State:
         return np.maximum(self.determined, 0.0) / variances, self.squared / variances**2
 
 
+def alpha_gradient(state: State) -> Array:
+    """Derivatives of the objective with respect to log α, for fixed B.  # T01 (42)"""
+    first, _ = state.prior.slopes(state)
+    moment = state.alpha * (state.squared + state.variances)
+    return state.group * (0.5 * (1.0 - moment) + first)
+
+
 def gradient(problem: Problem, state: State) -> tuple[Array, float]:
     """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
-    first, _ = problem.prior.slopes(state)
-    by_alpha = 0.5 * (1.0 - state.alpha * (state.squared + state.variances)) + first
-    by_alpha *= state.group
     spread = state.beta * problem.residual_energy(state) + state.n_determined
     by_beta = 0.5 * (problem.n_samples - spread)
     if problem.prior.relative:
-        by_beta -= float(first.sum())
-    return by_alpha, by_beta
+        by_beta -= float(problem.prior.slopes(state)[0].sum())
+    return alpha_gradient(state), by_beta
 
 
 def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Array]:

@@ -49,6 +49,10 @@ class Prior(ABC):
     def pull(self, state: State) -> tuple[Array, Array]:
         """``p ≥ 0`` and ``r ≥ 0``, the first derivatives ``p − r α``: for fixed-point updates."""
 
+    def by_gram(self, state: State) -> Array:
+        """The derivative with respect to ``Φ_aᵀBΦ_a``: symmetric, (P, P) or its diagonal (P,)."""
+        return np.zeros(state.mean.size)
+
     def weight(self, state: State) -> Array:
         """What the active functions have for g in `optimum` and `gain`."""
         return state.scale
@@ -89,6 +93,12 @@ class Separable(Prior):
 
     def pull(self, state: State) -> tuple[Array, Array]:
         return self.split(state.alpha, state.scale)
+
+    def by_gram(self, state: State) -> Array:
+        if not self.relative:
+            return super().by_gram(state)
+        slope = self.derivatives(state.alpha, state.scale)[1]  # of a function of log α − log g
+        return np.repeat(-slope / state.scale / state.group, state.group)
 
 
 def likelihood_gain(alpha: Array, s: Array, q2: Array) -> Array:
@@ -242,6 +252,9 @@ class Trace(Prior):
     def pull(self, state: State) -> tuple[Array, Array]:
         first = fold(self._first(state)[0], state.group)
         return self.c * np.maximum(first, 0.0), np.zeros(state.alpha.size)
+
+    def by_gram(self, state: State) -> Array:
+        return -self.c / state.group * self._first(state)[1]
 
     def weight(self, state: State) -> Array:
         first = fold(self._first(state)[0], state.group)

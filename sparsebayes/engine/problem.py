@@ -52,6 +52,8 @@ class Problem(ABC):
         How many functions a restricted problem may have.
     group : int
         Weights of each function, which share its precision.
+    n_outputs : int
+        Weights that a column of the design may have.
     """
 
     design: Design
@@ -64,6 +66,7 @@ class Problem(ABC):
     energy: float
     capacity: int
     group: int = 1
+    n_outputs: int = 1
 
     @property
     def n_functions(self) -> int:
@@ -99,6 +102,22 @@ class Problem(ABC):
     @abstractmethod
     def restrict(self, index: Array) -> Problem:
         """The same problem with these functions only, numbered in this order."""
+
+    @abstractmethod
+    def rebase(self, design: Design) -> Problem:
+        """The same problem with other functions in the place of these."""
+
+    @abstractmethod
+    def used(self, index: Array) -> Array:
+        """The columns of the design that `restrict` keeps for these functions, in order."""
+
+    @abstractmethod
+    def plain(self, design: Design, rows: slice) -> Problem:
+        """Other functions on some of the samples, with a flat prior and no grouping."""
+
+    @abstractmethod
+    def derivatives(self, state: State) -> tuple[Array, float, Array]:
+        """Those of the objective: by log α, log β and the columns `used` by the state, (N, k)."""
 
     @abstractmethod
     def hold(self, beta: float) -> Problem:

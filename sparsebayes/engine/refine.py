@@ -66,6 +66,27 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
     return new if new is not None and new.objective >= state.objective else state
 
 
+def stationary(problem: Problem, state: State) -> State:
+    """The stationary point beside a state, by the gradient alone; β stays.
+
+    Where the model interpolates, rounding hides the last digits of the objective, so that where
+    a climb ends depends on its way; the gradient has these digits still.
+    """
+    for _ in range(10 if state.active.size else 0):
+        grad, hess = curvature(problem, state, free=False)
+        factor = linalg.cholesky(-hess)
+        if factor is None:
+            break
+        step = linalg.solve(factor, grad)
+        if not 1e-13 < np.abs(step).max() < 0.1:
+            break
+        new = problem.move(state, state.alpha * np.exp(step), state.beta)
+        if new is None:
+            break
+        state = new
+    return state
+
+
 class Refiner:
     """Newton steps with a Levenberg shift that is remembered from step to step."""
 

@@ -31,7 +31,7 @@ from sparsebayes.engine.driver import Climb, Step, Stop, collapsed, finish, star
 from sparsebayes.engine.em import converge, spread_variance
 from sparsebayes.engine.posterior import State
 from sparsebayes.engine.problem import Problem
-from sparsebayes.engine.refine import Refiner, reestimate
+from sparsebayes.engine.refine import Refiner, reestimate, stationary
 
 Array = np.ndarray
 Path = Generator[Step, None, State]
@@ -99,12 +99,19 @@ class Sequential:
         state = yield from self._everywhere(problem, state, self._explore, tol)
         state = yield from self._everywhere(problem, state, self._settle, tol)
         if not (problem.free and collapsed(problem, state)):
-            return finish(problem, state)
+            stop = finish(problem, state)
+            if stop is Stop.FLOOR:
+                yield Step(stationary(problem, state), back=True)
+            return stop
         rough = yield from self._everywhere(problem, start(problem), self._rough, tol)
         yield Step(rough, back=True)
         yield from self._everywhere(problem.hold(rough.beta), rough, self._settle, tol)
         # Large gains all the way to a collapse: the targets have no noise to speak of.
         return Stop.FLOOR if collapsed(problem, rough) else Stop.HELD
+
+    def resume(self, problem: Problem, state: State, tol: float) -> Path:
+        """Go on from a state until no single step gains more than `tol`."""
+        return (yield from self._everywhere(problem, state, self._settle, tol))
 
     def _everywhere(self, problem: Problem, state: State, search: Search, tol: float) -> Path:
         """Search among as many functions as can be held, and again while others gain."""

@@ -88,6 +88,13 @@ class Expansion(Protocol):
         """The diagonal of B for output k, (N,)."""
         ...
 
+    def tilt(self, spread: Array) -> Array:
+        """The derivative of ``tr(CB)`` with respect to f for given blocks C, (N, K, K): (N, K).
+
+        Only where V = 0.
+        """
+        ...
+
 
 class Sites(Protocol):
     """Labels with a likelihood of one f per sample and output; `cavity` says what V is."""
@@ -101,6 +108,10 @@ class Sites(Protocol):
 
     def expand(self, f: Array, cavity: Array | None) -> Expansion: ...
 
+    def plain(self, rows: slice) -> Sites:
+        """Some of the samples, with V = 0."""
+        ...
+
 
 class _Scalar:
     """An expansion with one output: B is a diagonal."""
@@ -108,6 +119,7 @@ class _Scalar:
     value: float
     slope: Array
     curve: Array
+    change: Array  # the derivative of `curve` with respect to f
     normaliser = 0.0
 
     def gram(self, rows: Array, output: Array) -> Array:
@@ -118,6 +130,9 @@ class _Scalar:
 
     def diagonal(self, k: int) -> Array:
         return self.curve
+
+    def tilt(self, spread: Array) -> Array:
+        return spread[:, :, 0] * self.change[:, None]
 
 
 @dataclass(frozen=True)
@@ -132,6 +147,9 @@ class Logit:
     def expand(self, f: Array, cavity: Array | None) -> _LogitExpansion:
         return _LogitExpansion(self, f[:, 0])
 
+    def plain(self, rows: slice) -> Logit:
+        return Logit(self.labels[rows], self.weights[rows])
+
 
 class _LogitExpansion(_Scalar):
     def __init__(self, sites: Logit, f: Array) -> None:
@@ -139,7 +157,9 @@ class _LogitExpansion(_Scalar):
         wrong = expit(-margin)
         self.value = float(sites.weights @ log_expit(margin))
         self.slope = (sites.weights * sites.labels * wrong)[:, None]
-        self.curve = sites.weights * wrong * expit(margin)
+        right = expit(margin)
+        self.curve = sites.weights * wrong * right
+        self.change = self.curve * sites.labels * (wrong - right)
 
 
 @dataclass(frozen=True)
@@ -159,6 +179,9 @@ class Probit:
     def expand(self, f: Array, cavity: Array | None) -> _ProbitExpansion:
         return _ProbitExpansion(self, f[:, 0], cavity)
 
+    def plain(self, rows: slice) -> Probit:
+        return Probit(self.labels[rows], self.weights[rows])
+
 
 class _ProbitExpansion(_Scalar):
     def __init__(self, sites: Probit, f: Array, cavity: Array | None) -> None:
@@ -172,6 +195,7 @@ class _ProbitExpansion(_Scalar):
         self.value = float(sites.weights @ self._psi(a, rate, excess))
         self.slope = (sites.weights * sites.labels * tau)[:, None]
         self.curve = sites.weights * self.single
+        self.change = sites.weights * sites.labels * rate * (left - excess**2)
         self.normaliser = -0.5 * float(sites.weights @ np.log(shortfall))
 
     def _psi(self, a: Array, rate: Array, excess: Array) -> Array:
@@ -246,6 +270,9 @@ class Softmax:
     def expand(self, f: Array, cavity: Array | None) -> _SoftmaxExpansion:
         return _SoftmaxExpansion(self, f)
 
+    def plain(self, rows: slice) -> Softmax:
+        return Softmax(self.labels[rows], self.weights[rows], self.outputs)
+
 
 class _SoftmaxExpansion:
     """B has a block ``w (diag π − ππᵀ)`` for each sample."""
@@ -284,3 +311,12 @@ class _SoftmaxExpansion:
 
     def diagonal(self, k: int) -> Array:
         return self.own[:, k]
+
+    def tilt(self, spread: Array) -> Array:
+        # tr(CB) = Σ_i π_i C_ii − πᵀCπ, and dπ_i/df_k = π_i (δ_ik − π_k)
+        probability = self.probability
+        by_probability = np.einsum("nkk->nk", spread) - 2.0 * np.einsum(
+            "nkl,nl->nk", spread, probability
+        )
+        mean = np.einsum("nk,nk->n", by_probability, probability)
+        return self.weights[:, None] * probability * (by_probability - mean[:, None])

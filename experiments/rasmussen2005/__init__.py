@@ -1,0 +1,1 @@
+"""C. Rasmussen, J. Quiñonero-Candela, "Healing the relevance vector machine", ICML 2005 (RQ05)."""

@@ -1,0 +1,198 @@
+"""RQ05 Figs. 1-2: error bars of the RVM shrink away from the data, those of the RVM* grow.
+
+Fig. 1 has a localised and a non-localised basis with every α = 1 and σ² = 0.1, nothing learned;
+Fig. 2 a trained machine. The paper does not list its data: those here are ours, of the same
+kind. The table checks what the text claims.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure
+from sparsebayes import RVR
+from sparsebayes._augment import Augmentation, Kept, Observed
+from sparsebayes.basis import RBF, Basis, KernelFunction
+from sparsebayes.engine import Dense, Exact, Flat, Gaussian
+
+Array = np.ndarray
+
+NOISE = 0.1
+INPUTS = np.array([-4.2, -3.1, -1.6, -0.4, 0.9, 2.3, 4.0])[:, None]
+GRID = np.linspace(-15, 15, 601)[:, None]
+
+
+def log_distance(X: Array, Z: Array) -> Array:
+    """``log(1 + ‖x − z‖²)``, which grows without bound and is 0 at its centre."""
+    return np.log1p(np.sum((X[:, None] - Z) ** 2, axis=2))
+
+
+BASES: dict[str, Basis] = {
+    "localised": RBF(1.0),
+    "non-localised": KernelFunction(log_distance),
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """All functions, every α = 1 and the noise given."""
+
+    basis: Basis
+    X: Array
+    y: Array
+    weights: Array
+    cov: Array
+
+    @classmethod
+    def fit(cls, basis: Basis, X: Array, y: Array) -> Machine:
+        """The posterior of the weights."""
+        basis = copy.copy(basis).fit(X)
+        every = np.arange(len(X))
+        problem = Exact(Dense(basis.columns(X)), Flat(), Gaussian(y, np.ones(len(X)), NOISE))
+        state = problem.evaluate(every, np.ones(len(X)), 1.0 / NOISE)
+        assert state is not None
+        return cls(basis, X, y, state.mean, state.cov)
+
+    def augmentation(self) -> Augmentation:
+        """Its extra functions, with the variance of the targets."""
+        one, none, every = np.ones(len(self.X)), np.zeros(len(self.X), int), np.arange(len(self.X))
+        slope = (self.y - self.basis.columns(self.X) @ self.weights)[:, None] / NOISE
+        curve = np.full_like(slope, 1.0 / NOISE)
+        kept = Kept(self.basis, self.weights, self.cov, one, none, every)
+        return Observed(self.X, slope, curve, None, float(self.y.var())).augmentation(kept)
+
+    def predict(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Mean and standard deviation, without and with the extra function."""
+        columns = self.basis.columns(X)
+        mean, variance = columns @ self.weights, NOISE + np.sum((columns @ self.cov) * columns, 1)
+        shift, root = self.augmentation().correct(X, columns)
+        more = variance + root[:, 0, 0] ** 2
+        return mean, np.sqrt(variance), mean + shift[:, 0], np.sqrt(more)
+
+    def process(self, X: Array) -> tuple[Array, Array]:
+        """The same with the extra function, by the Gaussian process of RQ05 (9), point by point."""
+        out = []
+        for x in X:
+            rows = np.vstack([self.X, x])
+            columns, own = self.basis.columns(rows), self.basis.centred[0].between(rows, x[None])
+            cov = columns @ columns.T + self.y.var() * own @ own.T
+            gain = np.linalg.solve(cov[:-1, :-1] + NOISE * np.eye(len(self.X)), cov[:-1, -1])
+            out.append((gain @ self.y, np.sqrt(cov[-1, -1] - gain @ cov[:-1, -1] + NOISE)))
+        mean, std = np.array(out).T
+        return mean, std
+
+
+def trained(seed: int) -> tuple[Array, Array, RVR]:
+    """Data with a gap, and a machine that keeps a few functions."""
+    rng = np.random.default_rng([seed, 2])
+    X = np.sort(np.append(rng.uniform(-6, -1, 15), rng.uniform(2, 6, 15)))[:, None]
+    y = 2 * np.exp(-0.5 * (X[:, 0] + 3) ** 2) - np.exp(-0.5 * (X[:, 0] - 4) ** 2)
+    y += 0.2 * rng.standard_normal(30)
+    return X, y, RVR(RBF(1.2), bias=False, augment=True).fit(X, y)
+
+
+def run(options: Options) -> Report:
+    """Both figures, and the numbers behind them."""
+    report = Report("RQ05 Figs. 1 and 2: predictive distributions of RVM and RVM*")
+    rng = np.random.default_rng([options.seed, 1])
+    y = np.sin(INPUTS[:, 0]) + 0.3 * rng.standard_normal(len(INPUTS))
+    machines = {name: Machine.fit(basis, INPUTS, y) for name, basis in BASES.items()}
+    ends = np.array([[-200.0], [200.0]])
+    far = float(np.sqrt(NOISE + y.var()))
+    for name, machine in machines.items():
+        _, std, more_mean, more_std = machine.predict(GRID)
+        exact = machine.process(GRID)
+        deviation = max(np.abs(more_mean - exact[0]).max(), np.abs(more_std - exact[1]).max())
+        report.add(
+            f"Fig. 1, {name}: least std of RVM* over RVM", "≥ 1", float((more_std / std).min())
+        )
+        report.add(f"Fig. 1, {name}: deviation from the process (9)", 0, f"{deviation:.1e}")
+    _, std, _, more_std = machines["localised"].predict(ends)
+    report.add("Fig. 1, localised: std far away, RVM", np.sqrt(NOISE), float(std[0]))
+    report.add("Fig. 1, localised: std far away, RVM*", far, float(more_std[0]))
+    report.figures["fig1"] = _figure_1(machines, y, rng)
+
+    X, y, model = trained(options.seed)
+    classical = RVR(RBF(1.2), bias=False).fit(X, y)
+    std = np.array([m.predict(ends, return_std=True)[1] for m in (classical, model)])[:, 0]
+    noise = model.noise_variance_
+    report.add("Fig. 2: relevance vectors", "3, of its data", str(len(model.relevance_vectors_)))
+    report.add("Fig. 2: std far away, RVM", np.sqrt(noise), float(std[0]))
+    report.add("Fig. 2: std far away, RVM*", np.sqrt(noise + y.var()), float(std[1]))
+    near = [float(np.mean(m.predict(X, return_std=True)[1])) for m in (classical, model)]
+    report.add("Fig. 2: mean std at the data, RVM", None, near[0])
+    report.add("Fig. 2: mean std at the data, RVM*", None, near[1])
+    report.note(
+        "The column 'paper' has what RQ05's formulas say far from localised functions: σ for the "
+        "RVM, (σ² + 1/α*)^½ for the RVM*, with the variance of the targets for 1/α*."
+    )
+    report.figures["fig2"] = _figure_2(X, y, classical, model)
+    return report
+
+
+def _figure_1(machines: dict[str, Machine], y: Array, rng: np.random.Generator):
+    figure = new_figure(10, 8)
+    axes = figure.subplots(3, 2, sharex=True)
+    x = GRID[:, 0]
+    for column, (name, machine) in zip(axes.T, machines.items(), strict=True):
+        columns = machine.basis.columns(GRID)
+        normal = rng.standard_normal((len(INPUTS), 6))
+        column[0].plot(x, columns, color=GREY, linestyle="--", linewidth=0.7)
+        column[0].plot(x, columns @ normal, linewidth=1.2)
+        column[0].set_title(f"{name} basis functions (dashed)")
+        draws = machine.weights[:, None] + np.linalg.cholesky(machine.cov) @ normal
+        column[1].plot(x, columns @ draws, linewidth=1.2)
+        mean, std, more_mean, more_std = machine.predict(GRID)
+        column[2].fill_between(
+            x, more_mean - 2 * more_std, more_mean + 2 * more_std, color=BLUE, alpha=0.25,
+            linewidth=0, label="RVM*, ± 2 std",
+        )  # fmt: skip
+        column[2].fill_between(
+            x, mean - 2 * std, mean + 2 * std, color=GREY, alpha=0.6, linewidth=0,
+            label="RVM, ± 2 std",
+        )  # fmt: skip
+        column[2].plot(x, more_mean, color=BLUE, label="RVM*, mean")
+        for ax in column[1:]:
+            ax.plot(machine.X, y, "x", color="black", markeredgewidth=1.5, zorder=3)
+        column[2].set(xlim=(x[0], x[-1]), xlabel="x")
+    for ax, label in zip(axes[:, 0], ("prior", "posterior", "predictive"), strict=True):
+        ax.set_ylabel(label)
+    axes[2, 0].legend(frameon=False, ncols=3, fontsize="small", loc="lower center")
+    axes[2, 0].set_ylim(-4.2, 3)
+    return figure
+
+
+def _figure_2(X: Array, y: Array, classical: RVR, model: RVR):
+    figure = new_figure(8, 6)
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(1, 2))
+    grid = np.linspace(-15, 15, 601)[:, None]
+    x = grid[:, 0]
+    for machine, color, label, line in (
+        (model, BLUE, "RVM*", "-"),
+        (classical, GREY, "RVM", "--"),
+    ):
+        mean, std = machine.predict(grid, return_std=True)
+        alpha = 0.25 if machine is model else 0.6
+        bottom.fill_between(
+            x, mean - 2 * std, mean + 2 * std, color=color, alpha=alpha, linewidth=0,
+            label=f"{label}, ± 2 std",
+        )  # fmt: skip
+        bottom.plot(x, mean, color=color, linestyle=line)
+        top.plot(x, std, color=color, linestyle=line, label=label)
+    top.axhline(np.sqrt(model.noise_variance_ + y.var()), color=GREEN, linewidth=0.8, linestyle=":")
+    top.axhline(np.sqrt(model.noise_variance_), color=GREEN, linewidth=0.8, linestyle=":")
+    targets = dict(zip(X[:, 0], y, strict=True))
+    vectors = model.relevance_vectors_[:, 0]
+    bottom.plot(X, y, "x", color="black", label="data")
+    bottom.plot(
+        vectors, [targets[v] for v in vectors], "o", color=ORANGE, markersize=10,
+        markerfacecolor="none", markeredgewidth=1.5, label=f"{len(vectors)} relevance vectors",
+    )  # fmt: skip
+    top.set(ylabel="standard deviation", ylim=(0, None))
+    bottom.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]))
+    top.legend(frameon=False)
+    bottom.legend(frameon=False, ncols=2)
+    return figure

@@ -1,0 +1,73 @@
+"""A fitted basis as a function of its length scales."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparsebayes.basis import Basis
+from sparsebayes.engine import Design, make_design
+
+Array = np.ndarray
+
+_WIDEST = 1e4  # bounds of a length scale, in standard deviations of its input
+_NARROWEST = 1e-4
+_FACTORS = 3.0 ** np.arange(-3.0, 4.0)  # widths tried, in units of a typical one
+
+
+class ScaleFamily:
+    """What `engine.scales` asks of a basis.
+
+    θ are the log scales relative to the start: one for each centred basis of a union, or, with
+    `ard`, one for each of its inputs.
+    """
+
+    def __init__(
+        self, basis: Basis, X: Array, weights: Array, memory_budget: int, *, ard: bool
+    ) -> None:
+        self._basis, self._X, self._ard = basis, X, ard
+        self._memory_budget = memory_budget
+        self._base = basis.log_scales()
+        n_inputs = X.shape[1]
+        center = np.average(X, axis=0, weights=weights)
+        spread = np.sqrt(np.average((X - center) ** 2, axis=0, weights=weights))
+        spread = np.where(spread > 0, spread, 1.0)
+        typical = np.tile(np.log(spread), self._base.size // n_inputs) - self._base
+        if not ard:
+            typical = self._fold(typical) / n_inputs
+        self.start = np.zeros(typical.size)
+        self.lower = np.minimum(typical + np.log(_NARROWEST), 0.0)
+        self.upper = np.maximum(typical + np.log(_WIDEST), 0.0)
+        wide = typical + 0.5 * np.log(n_inputs)
+        trials = [base + shift for base in (self.start, wide) for shift in np.log(_FACTORS)]
+        self.trials = np.clip(np.array(trials), self.lower, self.upper)
+
+    def _fold(self, values: Array) -> Array:
+        return values.reshape(-1, self._X.shape[1]).sum(axis=1)
+
+    def basis(self, theta: Array) -> Basis:
+        """The basis at θ."""
+        steps = theta if self._ard else np.repeat(theta, self._X.shape[1])
+        return self._basis.rescaled(self._base + steps)
+
+    def design(self, theta: Array) -> Design:
+        return design_of(self.basis(theta), self._X, self._memory_budget)
+
+    def columns(self, theta: Array, index: Array, rows: slice | None = None) -> Array:
+        X = self._X if rows is None else self._X[rows]
+        return self.basis(theta).columns(X, self._basis.distinct_[index])
+
+    def slopes(self, theta: Array, index: Array, slopes: Array, rows: slice | None = None) -> Array:
+        X = self._X if rows is None else self._X[rows]
+        each = self.basis(theta).scale_slopes(X, self._basis.distinct_[index], slopes)
+        return each if self._ard else self._fold(each)
+
+    def kinds(self, index: Array) -> Array:
+        return self._basis.kinds()[self._basis.distinct_[index]]
+
+
+def design_of(basis: Basis, X: Array, memory_budget: int) -> Design:
+    """The distinct functions of a basis at the rows of X."""
+    functions = basis.distinct_
+    return make_design(
+        lambda index: basis.columns(X, functions[index]), (len(X), functions.size), memory_budget
+    )

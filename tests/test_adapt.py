@@ -1,0 +1,212 @@
+"""Length scales learned from the evidence, as a user of RVR and RVC sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+
+from sparsebayes import RVC, RVR
+from sparsebayes.basis import RBF, Laplacian, Linear, LinearSpline, Polynomial, ThinPlateSpline
+from sparsebayes.datasets import make_friedman1
+
+
+def scales(model):
+    """The learned length scales of a model with a bias."""
+    return model.basis_.right_.length_scale_
+
+
+@pytest.fixture(scope="module")
+def friedman():
+    X, y, _ = make_friedman1(240, noise=1.0, random_state=3)
+    test, _, truth = make_friedman1(1000, random_state=4)
+    return X, y, test, truth
+
+
+@pytest.fixture(scope="module")
+def waves():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (80, 2))
+    return X, np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(80)
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 10.0])
+def test_friedman_from_any_width(friedman, width):
+    X, y, test, truth = friedman
+    start = width * np.sqrt(0.5 * X.shape[1] * X.var())
+    model = RVR(RBF(start), adapt="ard").fit(X, y)
+    assert np.mean((model.predict(test) - truth) ** 2) < 0.45
+    assert model.relevance_.size < 25
+    found = scales(model)
+    assert found[5:].min() > 5 * found[:5].max()  # the last five have no effect
+    assert model.noise_variance_ == pytest.approx(1.0, rel=0.35)
+
+
+@pytest.mark.parametrize("adapt", ["isotropic", "ard"])
+@pytest.mark.parametrize(
+    "basis",
+    [RBF(0.5), RBF([0.3, 3.0]), Laplacian(5.0), ThinPlateSpline(1.0), LinearSpline(2.0),
+     RBF() + Polynomial(2), Laplacian(2.0) + RBF(1.0)],
+    ids=str,
+)  # fmt: skip
+def test_never_below_the_start(waves, basis, adapt):
+    fixed = RVR(basis, adapt=None).fit(*waves)
+    model = RVR(basis, adapt=adapt).fit(*waves)
+    assert model.log_evidence_ >= fixed.log_evidence_ - 1e-9
+    assert np.all(np.diff(model.evidence_path_) >= -1e-9 * np.abs(model.evidence_path_[:-1]))
+
+
+def test_isotropic_keeps_the_ratios(waves):
+    model = RVR(RBF([0.3, 3.0]), adapt="isotropic").fit(*waves)
+    assert scales(model)[1] / scales(model)[0] == pytest.approx(10.0)
+    assert isinstance(scales(RVR(RBF(0.3), adapt="isotropic").fit(*waves)), float)
+
+
+def test_an_input_without_effect(waves):
+    found = scales(RVR(RBF(1.0), adapt="ard").fit(*waves))
+    assert found[1] > 20 * found[0]
+    assert 0.3 < found[0] < 3.0
+
+
+def test_the_parameter_is_left_alone(waves):
+    basis = RBF(0.2)
+    model = RVR(basis, adapt="ard").fit(*waves)
+    assert basis.length_scale == 0.2
+    assert not hasattr(basis, "length_scale_")
+    again = clone(model).fit(*waves)
+    np.testing.assert_array_equal(scales(again), scales(model))
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+def test_predictions_use_the_learned_scales(waves):
+    X, y = waves
+    model = RVR(RBF(5.0), adapt="ard").fit(X, y)
+    fixed = RVR(RBF(scales(model)), adapt=None).fit(X, y)
+    columns = fixed.basis_.columns(X)
+    assert np.mean((model.predict(X) - y) ** 2) < 0.02
+    assert columns.shape[0] == 80
+    expected = RBF(scales(model)).fit(model.relevance_vectors_).columns(X)
+    kernels = model.relevance_ > 0
+    found = model.offset_ + expected @ model.coef_[kernels] + model.coef_[~kernels].sum()
+    np.testing.assert_allclose(model.predict(X), found, rtol=1e-10)
+
+
+def test_units_do_not_matter(waves):
+    X, y = waves
+    unit = np.array([1e4, 1e-3])
+    model = RVR(adapt="ard").fit(X, y)
+    other = RVR(adapt="ard").fit(X * unit, 100.0 * y + 7.0)
+    change = other.predict(X * unit) - (100.0 * model.predict(X) + 7.0)
+    assert np.sqrt(np.mean(change**2)) < 5.0  # half of the noise
+    assert scales(other)[0] == pytest.approx(scales(model)[0] * unit[0], rel=0.1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_changes_of_the_data(waves, dtype):
+    """They may choose other functions, which predict about the same."""
+    X, y = waves
+    model = RVR(adapt="ard").fit(X, y)
+    other = RVR(adapt="ard").fit((X * (1 + 1e-7)).astype(dtype), y.astype(dtype))
+    assert np.sqrt(np.mean((other.predict(X) - model.predict(X)) ** 2)) < 0.05
+    double = np.hstack([X, X])
+    twice = RVR(adapt="ard").fit(double, y)
+    assert np.sqrt(np.mean((twice.predict(double) - model.predict(X)) ** 2)) < 0.05
+
+
+@pytest.mark.parametrize("unit", [1e12, 1e-12])
+def test_unit_of_the_targets(waves, unit):
+    X, y = waves
+    model, other = RVR(adapt="ard").fit(X, y), RVR(adapt="ard").fit(X, unit * y)
+    np.testing.assert_allclose(scales(other), scales(model))
+    np.testing.assert_allclose(other.predict(X) / unit, model.predict(X), atol=1e-4)
+
+
+class TestAuto:
+    def test_leaves_a_number(self, waves):
+        model = RVR(RBF(0.7)).fit(*waves)
+        assert scales(model) == 0.7
+        np.testing.assert_array_equal(model.coef_, RVR(RBF(0.7), adapt=None).fit(*waves).coef_)
+
+    def test_learns_what_is_left_to_it(self, waves):
+        model = RVR().fit(*waves)
+        np.testing.assert_array_equal(scales(model), scales(RVR(adapt="ard").fit(*waves)))
+
+    def test_one_for_all_with_few_samples(self, waves):
+        X, y = waves
+        model = RVR().fit(X[:9], y[:9])
+        assert np.ndim(scales(model)) == 0
+
+    @pytest.mark.parametrize("basis", ["linear", "polynomial", Linear(), lambda X, Z: X @ Z.T])
+    def test_nothing_to_learn(self, waves, basis):
+        model = RVR(basis).fit(*waves)
+        np.testing.assert_array_equal(model.coef_, RVR(basis, adapt=None).fit(*waves).coef_)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"solver": "em"}, {"solver": "mackay"}, {"solver": "subspace"}, {"prior": "bic"},
+     {"noise": 0.01}, {"bias": False}],
+    ids=str,
+)  # fmt: skip
+def test_with_other_options(waves, options):
+    X, y = waves
+    model = RVR(RBF(5.0), adapt="ard", random_state=0, **options).fit(X, y)
+    assert np.mean((model.predict(X) - np.sin(2 * X[:, 0])) ** 2) < 0.01
+    assert model.converged_
+
+
+@pytest.mark.parametrize(
+    "y", [np.zeros(20), np.full(20, 3.0), np.r_[1.0, np.zeros(19)]], ids=["zero", "constant", "one"]
+)
+def test_targets_without_structure(y):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    assert np.isfinite(RVR(adapt="ard").fit(X, y).predict(X)).all()
+
+
+def test_degenerate_inputs(waves):
+    X, y = waves
+    constant = np.column_stack([X, np.full(80, 2.0)])
+    assert np.mean((RVR(adapt="ard").fit(constant, y).predict(constant) - y) ** 2) < 0.05
+    repeated = np.repeat(X[:20], 4, axis=0)
+    assert np.isfinite(RVR(adapt="ard").fit(repeated, y).predict(X)).all()
+    assert np.isfinite(RVR(adapt="ard").fit(X[:1], y[:1]).predict(X)).all()
+    assert np.isfinite(RVR(adapt="ard").fit(X[:2], y[:2]).predict(X)).all()
+
+
+def test_weights_count_as_repetitions(waves):
+    X, y = waves
+    some = np.r_[np.full(40, 2.0), np.zeros(20), np.ones(20)]
+    rows = np.repeat(np.arange(80), some.astype(int))
+    weighted = RVR(adapt="ard").fit(X, y, sample_weight=some)
+    repeated = RVR(adapt="ard").fit(X[rows], y[rows])
+    change = weighted.predict(X) - repeated.predict(X)
+    assert np.sqrt(np.mean(change**2)) < 0.05
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"link": "probit"}, {"link": "probit", "inference": "tap"}, {"prior": "bic"}],
+    ids=str,
+)
+def test_two_classes(options):
+    X, y = make_moons(150, noise=0.2, random_state=0)
+    test, labels = make_moons(1000, noise=0.2, random_state=1)
+    noisy = np.column_stack([X, np.random.default_rng(0).standard_normal(150)])
+    other = np.column_stack([test, np.random.default_rng(1).standard_normal(1000)])
+    model = RVC(RBF(8.0), adapt="ard", **options).fit(noisy, y)
+    fixed = RVC(RBF(8.0), **options).fit(noisy, y)
+    assert model.log_evidence_ >= fixed.log_evidence_ - 1e-9
+    assert model.score(other, labels) > 0.91
+    assert scales(model)[2] > 3 * scales(model)[:2].max()
+
+
+@pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
+def test_three_classes(multi_class):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 120)
+    X = 0.8 * rng.standard_normal((120, 2)) + 3 * np.eye(3)[labels][:, :2]
+    model = RVC(RBF(20.0), adapt="isotropic", multi_class=multi_class).fit(X, labels)
+    assert scales(model) < 19.0
+    assert model.score(X, labels) > 0.9
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
