@@ -11,10 +11,16 @@ NAMES = (
     "tipping2001.ripley",
     "tipping2001.classification",
     "tipping2001.log_odds",
+    "tipping2001.scales",
     "quinonero2004.local_minima",
+    "quinonero2004.mackey_glass",
     "quinonero2004.subspace_kin40k",
     "quinonero2004.subspace_mackey_glass",
     "quinonero2004.subspace_mnist",
+    "quinonero2004.reduced_rank",
+    "quinonero2004.stereo",
+    "rasmussen2005.predictive",
+    "rasmussen2005.losses",
     "kth2019.classification",
 )
 

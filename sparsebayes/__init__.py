@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sparsebayes.engine.priors import Flat, Gamma, Smoothness, Trace
     from sparsebayes.engine.sequential import Sequential
     from sparsebayes.engine.subspace import Subspace
+    from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
     from sparsebayes.regression import RVR
 
 __version__ = "0.1.0"
@@ -16,6 +17,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "RVC": "sparsebayes.classification",
     "RVR": "sparsebayes.regression",
+    "LeaveOneOutGPR": "sparsebayes.gp",
+    "ReducedRankGPR": "sparsebayes.gp",
+    "loo_log_predictive": "sparsebayes.gp",
     "EM": "sparsebayes.engine.em",
     "Flat": "sparsebayes.engine.priors",
     "Gamma": "sparsebayes.engine.priors",
@@ -31,11 +35,14 @@ __all__ = [
     "RVR",
     "Flat",
     "Gamma",
+    "LeaveOneOutGPR",
+    "ReducedRankGPR",
     "Sequential",
     "Smoothness",
     "Subspace",
     "Trace",
     "__version__",
+    "loo_log_predictive",
 ]
 
 
