@@ -39,6 +39,10 @@ def fit_report(result: Fit, data: Data, files: Iterable[Path]) -> str:
     rows.append(basis)
     if result.widths_tried > 1:
         rows.append(("", f"length scale: the highest evidence of {result.widths_tried} tried"))
+    learned = np.exp(final.basis_.log_scales())
+    if final.adapt is not None and learned.size:
+        told = _joined([f"{scale:.3g}" for scale in learned])
+        rows.append(("", f"length scale learned: {told}{' (of each input)' if several else ''}"))
     rows += [*settings, *_outcome(final)]
     rows.append(("training data", result.training))
     if result.held_out:

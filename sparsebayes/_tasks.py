@@ -28,6 +28,7 @@ class Task(Protocol):
     """What the command line asks of a kind of model."""
 
     name: str
+    adapts: bool  # whether its models learn length scales themselves
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
         """The estimator, not fitted."""
@@ -58,11 +59,13 @@ class Task(Protocol):
 
 class Regression:
     name = "regression"
+    adapts = True
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
         from sparsebayes import RVR
 
-        return RVR(basis, noise=args.noise or "estimate", **common)
+        adapt = "ard" if args.length_scale == "evidence" else None
+        return RVR(basis, noise=args.noise or "estimate", adapt=adapt, **common)
 
     def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> str:
         residual = y - model.predict(X)
@@ -108,6 +111,7 @@ class Regression:
 
 class Classification:
     name = "classification"
+    adapts = False
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
         from sparsebayes import RVC

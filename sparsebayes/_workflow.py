@@ -96,7 +96,8 @@ def fit(data: Data, args: Namespace) -> Fit:
 
 def _fit_one(X: np.ndarray, y: np.ndarray, task: Task, args: Namespace) -> tuple[Any, int]:
     """The fitted model, and the number of widths it was chosen from."""
-    if args.length_scale != "evidence" or not _has_length_scale(args.basis):
+    given = args.length_scale != "evidence"
+    if given or task.adapts or not _has_length_scale(args.basis):
         return _build(X, task, args, args.length_scale).fit(X, y), 1
     several = X.shape[1] > 1
     spread = 1.0 if several else float(X.std()) or 1.0  # several inputs are standardised
@@ -124,6 +125,7 @@ def _build(X: np.ndarray, task: Task, args: Namespace, length_scale: Any) -> Any
     common = {
         "solver": args.solver,
         "prior": args.prior,
+        "augment": args.augment,
         "bias": args.bias,
         "random_state": args.seed,
     }

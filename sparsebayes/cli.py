@@ -101,7 +101,11 @@ def _parser() -> argparse.ArgumentParser:
         type=_word_or("evidence", "scale"),
         default="evidence",
         metavar="L",
-        help="a number, 'scale' (a rule of thumb) or 'evidence' (the best of some widths; default)",
+        help="a number, 'scale' (a rule of thumb) or 'evidence' (default: learned for each input, "
+        "or for classes the best of some widths)",
+    )
+    fit.add_argument(
+        "--augment", action="store_true", help="error bars that grow away from the data (off)"
     )
     fit.add_argument("--solver", choices=_SOLVERS, default="sequential", help="(sequential)")
     fit.add_argument(

@@ -74,7 +74,7 @@ def test_fit_reports_and_writes(folder, capsys):
     assert f"{model.log_evidence_:.4f}" in out
     assert model.stop_reason_ in out
     assert re.search(r"5-fold CV +RMSE \d\.\d+, 95 % intervals cover (8[5-9]|9\d)\.\d %", out)
-    assert "the highest evidence of 8 tried" in out
+    assert re.search(r"length scale learned: \d+\.?\d*\n", out)
     assert out.count("\n") > 15 + len(model.coef_) - 1
     assert sorted(os.listdir()) == ["figures", "m.skops"]
     for name in ("fit.png", "evidence.png"):
@@ -188,6 +188,24 @@ def test_fit_reports_a_classification(folder, capsys):
     assert re.search(rf"3-fold CV +{re.escape(told)}", out)
     assert 0.05 < wrong / 240 < 0.2
     assert sorted(os.listdir("f")) == ["evidence.png", "fit.png"]
+
+
+def test_learned_length_scales_and_augment(folder, capsys):
+    rng = np.random.default_rng(0)
+    rows = [f"{a},{b},{np.sin(a)}" for a, b in rng.uniform(-3, 3, (40, 2))]
+    write(folder / "d.csv", "a,b,y\n" + "\n".join(rows))
+    argv = ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--folds", "0"]
+    assert main([*argv, "--augment"]) == 0
+    told = re.search(
+        r"length scale learned: (\S+), (\S+) \(of each input\)", capsys.readouterr().out
+    )
+    assert float(told[2]) > 5 * float(told[1])  # the second has no effect
+    grown = persistence.load("m.skops").predict([[50.0, 0.0]], return_std=True)[1]
+    assert main(argv) == 0
+    assert grown > 5 * persistence.load("m.skops").predict([[50.0, 0.0]], return_std=True)[1]
+    assert main([*argv, "--length-scale", "scale"]) == 0
+    assert "learned" not in capsys.readouterr().out.split("written")[-1]
+    assert persistence.load("m.skops")[-1].adapt is None
 
 
 def test_the_width_of_a_classification_has_the_highest_evidence(folder, capsys):
