@@ -41,8 +41,8 @@ def fit_report(result: Fit, data: Data, files: Iterable[Path]) -> str:
         rows.append(("", f"length scale: the highest evidence of {result.widths_tried} tried"))
     learned = np.exp(final.basis_.log_scales())
     if final.adapt is not None and learned.size:
-        told = _joined([f"{scale:.3g}" for scale in learned])
-        rows.append(("", f"length scale learned: {told}{' (of each input)' if several else ''}"))
+        values = _joined([f"{scale:.3g}" for scale in learned])
+        rows.append(("", f"length scale learned: {values}{' (of each input)' if several else ''}"))
     rows += [*settings, *_outcome(final)]
     rows.append(("training data", result.training))
     if result.held_out:
