@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 GROUPS = {
     "regression": ("sinc", "friedman", "large", "stall"),
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
+    "predictive": ("uncertainty", "defaults"),
 }
 SECTIONS = tuple(section for group in GROUPS.values() for section in group)
 
@@ -36,6 +38,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--seed", type=int, help="with a part of classification: this data set alone"
     )
+    parser.add_argument("--splits", type=int, help="with a part of predictive: so many splits")
+    parser.add_argument("--data", help="with a part of predictive: this data set alone")
     parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
     )
@@ -44,13 +48,16 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
     """Yield (key, result) of one section."""
-    from benchmarks import classification, large, regression, stall
+    from benchmarks import classification, defaults, large, regression, stall, uncertainty
 
     quick, size = options.quick, options.size
     if section in large.SECTIONS:
         yield from large.run(quick, section)
     elif section == "stall":
         yield from stall.run(quick)
+    elif section in GROUPS["predictive"]:
+        part = defaults if section == "defaults" else uncertainty
+        yield from part.run(quick, options.splits, options.data)
     elif section in classification.SECTIONS:
         yield from classification.run(quick, section, size, options.seed)
     else:
@@ -60,11 +67,10 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
 def main(arguments: list[str] | None = None) -> int:
     """Run the parts asked for and write the page after each."""
     options = parse(arguments)
-    try:
-        import fastrvm  # noqa: F401
-    except ModuleNotFoundError:
-        print("fastrvm is missing: pip install -e '.[bench]'", file=sys.stderr)
-        return 2
+    for package in ("fastrvm", "gpytorch", "scoringrules"):
+        if find_spec(package) is None:
+            print(f"{package} is missing: pip install -e '.[bench]'", file=sys.stderr)
+            return 2
     from benchmarks import _report, _tables
     from benchmarks._measure import machine
 
@@ -73,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     results = json.loads(store.read_text()) if partial and store.exists() else {}
     results.setdefault("machine", {})
     for section in GROUPS.get(options.only, [options.only] if options.only else SECTIONS):
-        if not options.quick and options.size is None and options.seed is None:
+        if not options.quick and not (options.size or options.data) and options.seed is None:
             results.pop(section, None)
         results["machine"][section] = machine()
         for key, result in measure(section, options):

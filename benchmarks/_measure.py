@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 # (first measured time in seconds, number of fits): slow fits are repeated less.
 REPEATS = ((0.02, 15), (0.2, 7), (2.0, 5), (10.0, 3))
-PACKAGES = ("numpy", "scipy", "scikit-learn", "fastrvm", "sparsebayes")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "fastrvm", "gpytorch", "torch", "sparsebayes")
 
 
 def repeats(seconds: float) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from benchmarks import _tables, classification, large, regression, stall
+from benchmarks import _tables, classification, defaults, large, regression, stall, uncertainty
 
 FACTORS = {  # the largest fit time of RVR, in fastrvm's
     "sinc 100": 4.0,
@@ -108,4 +108,9 @@ def render(results: dict[str, Any]) -> str:
         parts += ["## The default solver against the other routes\n"]
         parts += [stall.to_markdown(results["stall"])]
     parts += classification.section(results)
+    if "uncertainty" in results:
+        parts += ["## Predictive distributions\n"]
+        parts += [uncertainty.to_markdown(results["uncertainty"])]
+    if "defaults" in results:
+        parts += ["## Which defaults\n", defaults.to_markdown(results["defaults"])]
     return "\n".join(parts)

@@ -38,6 +38,8 @@ def memory_budget() -> int:
 class Machine(CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
+    _telling: bool  # whether a few samples for each input tell its length scale
+
     basis: Any
     solver: Any
     adapt: Any
@@ -105,13 +107,13 @@ class Machine(CallbackSupportMixin, BaseEstimator):
 
     def _family(self, basis: Basis, X: Array, weights: Array) -> ScaleFamily | None:
         """The basis as a function of the length scales to be learned, None if there are none."""
-        adapt = self.adapt
-        if adapt == "auto":
-            few = weights.sum() < 5 * X.shape[1]  # so many length scales would follow the noise
-            adapt = None if basis.scales_given else "isotropic" if few else "ard"
-        if adapt is None or not basis.log_scales().size:
+        auto = self.adapt == "auto"
+        if self.adapt is None or not basis.log_scales().size or (auto and basis.scales_given):
             return None
-        return ScaleFamily(basis, X, weights, memory_budget(), ard=adapt == "ard")
+        # Where the data say little, only units are chosen: more would follow the noise.
+        fine = not auto or (self._telling and weights.sum() >= 5 * X.shape[1])
+        ard = self.adapt != "isotropic"
+        return ScaleFamily(basis, X, weights, memory_budget(), ard=ard, fine=fine)
 
     def _climb(
         self,

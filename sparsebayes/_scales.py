@@ -22,9 +22,16 @@ class ScaleFamily:
     """
 
     def __init__(
-        self, basis: Basis, X: Array, weights: Array, memory_budget: int, *, ard: bool
+        self,
+        basis: Basis,
+        X: Array,
+        weights: Array,
+        memory_budget: int,
+        *,
+        ard: bool,
+        fine: bool = True,
     ) -> None:
-        self._basis, self._X, self._ard = basis, X, ard
+        self._basis, self._X, self._ard, self.fine = basis, X, ard, fine
         self._memory_budget = memory_budget
         self._base = basis.log_scales()
         n_inputs = X.shape[1]
@@ -37,8 +44,10 @@ class ScaleFamily:
         self.start = np.zeros(typical.size)
         self.lower = np.minimum(typical + np.log(_NARROWEST), 0.0)
         self.upper = np.maximum(typical + np.log(_WIDEST), 0.0)
-        wide = typical + 0.5 * np.log(n_inputs)
-        trials = [base + shift for base in (self.start, wide) for shift in np.log(_FACTORS)]
+        # What "scale" would be if the inputs were standardised.
+        usual = typical + 0.5 * np.log(0.5 * n_inputs)
+        shifts = np.log(_FACTORS) if fine else [0.0]
+        trials = [base + shift for base in (self.start, usual) for shift in shifts]
         self.trials = np.clip(np.array(trials), self.lower, self.upper)
 
     def _fold(self, values: Array) -> Array:

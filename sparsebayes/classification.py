@@ -69,12 +69,13 @@ class RVC(ClassifierMixin, Machine):
     share_alpha : bool, default=False
         Whether in a multinomial model the classes share one precision for each function, so that
         a function is kept for all classes or for none.
-    adapt : None, "isotropic", "ard" or "auto", default=None
-        Length scales to learn from the evidence: none, a common factor for those of a basis, or
-        one scale for each input. What the basis has is where the search starts. "auto" leaves
-        length scales that are given as numbers; "scale" it replaces by one for each input, or,
-        with fewer than five samples for each, by one for all. Labels tell little about scales:
-        with few samples "ard" tends to be too certain. Classes one against the rest share them.
+    adapt : "auto", "ard", "isotropic" or None, default="auto"
+        Length scales to learn from the evidence: one for each input ("ard"), a common factor
+        ("isotropic"), or none. What the basis has is where the search starts. "auto" chooses
+        between ``length_scale="scale"`` for all inputs and for each, so that inputs need not be
+        standardised; length scales that are given as numbers stay.
+        Labels tell little about scales: with few samples "ard" tends to be too certain. Classes
+        one against the rest share their scales.
     augment : bool, "fast" or float, default=False
         Whether predictions get a function of their own for each latent function, centred at the
         test point, whose weight the data determine as far as they can [5]_: then the latent
@@ -159,6 +160,8 @@ class RVC(ClassifierMixin, Machine):
            [0., 1.]])
     """
 
+    _telling = False
+
     def __init__(
         self,
         basis: Any = "rbf",
@@ -169,7 +172,7 @@ class RVC(ClassifierMixin, Machine):
         inference: str = "laplace",
         multi_class: str = "multinomial",
         share_alpha: bool = False,
-        adapt: str | None = None,
+        adapt: str | None = "auto",
         augment: bool | float | str = False,
         bias: bool = True,
         class_weight: Any = None,
@@ -456,7 +459,11 @@ class RVC(ClassifierMixin, Machine):
         """
         X = self._check_inputs(X)
         if self.classes_.size == 2:
-            best = (self._latent(X, with_variance=False)[0][:, 0] > 0).astype(np.intp)
+            mean = self._latent(X, with_variance=False)[0][:, 0]
+            best = (mean > 0).astype(np.intp)
+            doubtful = np.abs(mean) < 1e-12  # there the probabilities may be equal in rounding
+            if doubtful.any():
+                best[doubtful] = self._probabilities(X[doubtful]).argmax(axis=1)
         else:
             best = self._probabilities(X).argmax(axis=1)
         return self.classes_[best]

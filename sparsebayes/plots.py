@@ -7,10 +7,16 @@ from scipy.special import ndtri
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._calibration_plot import CalibrationDisplay
 from sparsebayes._classification_plot import ClassificationDisplay
 from sparsebayes._drawing import BLUE, GREY, ORANGE, axes, require_matplotlib
 
-__all__ = ["ClassificationDisplay", "EvidenceDisplay", "RegressionDisplay"]
+__all__ = [
+    "CalibrationDisplay",
+    "ClassificationDisplay",
+    "EvidenceDisplay",
+    "RegressionDisplay",
+]
 
 
 class RegressionDisplay:

@@ -37,12 +37,13 @@ class RVR(RegressorMixin, Machine):
         the smoothness prior [4]_, which keeps fewer functions; or ``Gamma(a, b)``.
     noise : "estimate" or float, default="estimate"
         A fixed noise variance, or its estimate from the evidence.
-    adapt : None, "isotropic", "ard" or "auto", default="auto"
-        Length scales to learn from the evidence: none, a common factor for those of a basis, or
-        one scale for each input, so that those of inputs without effect grow. What the basis
-        has is where the search starts. "auto" leaves length scales that are given as numbers;
-        "scale" it replaces by one for each input, or, with fewer than five samples for each, by
-        one for all. Learning takes some ten times the time of a fit.
+    adapt : "auto", "ard", "isotropic" or None, default="auto"
+        Length scales to learn from the evidence: one for each input ("ard"), so that those of
+        inputs without effect grow; a common factor ("isotropic"); or none. What the basis has is
+        where the search starts. "auto" is "ard" for ``length_scale="scale"``, while length
+        scales that are given as numbers stay; with fewer than five samples for each input it
+        only chooses between "scale" for all inputs and for each. Learning takes some ten times
+        the time of a fit.
     augment : bool, "fast" or float, default=False
         Whether predictions get a function of their own, centred at the test point, whose weight
         the data determine as far as they can [5]_: then the standard deviation grows away from
@@ -116,6 +117,8 @@ class RVR(RegressorMixin, Machine):
     >>> mean.shape, std.shape
     ((2,), (2,))
     """
+
+    _telling = True
 
     def __init__(
         self,

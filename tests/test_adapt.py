@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_wine, make_moons
+from sklearn.preprocessing import StandardScaler
 
 from sparsebayes import RVC, RVR
 from sparsebayes.basis import RBF, Laplacian, Linear, LinearSpline, Polynomial, ThinPlateSpline
@@ -132,10 +133,25 @@ class TestAuto:
         model = RVR().fit(*waves)
         np.testing.assert_array_equal(scales(model), scales(RVR(adapt="ard").fit(*waves)))
 
-    def test_one_for_all_with_few_samples(self, waves):
-        X, y = waves
-        model = RVR().fit(X[:9], y[:9])
-        assert np.ndim(scales(model)) == 0
+    @pytest.mark.parametrize("model", [RVR(), RVC()], ids=str)
+    def test_units_only_with_few_samples(self, model):
+        """As RVC does with any number."""
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((14, 3)) * [1.0, 10.0, 100.0]
+        y = np.sin(X[:, 0]) + X[:, 1] / 10
+        found = scales(model.fit(X, y if isinstance(model, RVR) else y > 0))
+        each, all_inputs = np.sqrt(1.5) * X.std(axis=0), np.sqrt(1.5 * X.var())
+        assert np.allclose(found, each) or np.allclose(found, all_inputs)
+
+    def test_raw_inputs(self):
+        """The units of the inputs hardly matter, to either."""
+        X, y = load_wine(return_X_y=True)
+        train, test = np.arange(0, 178, 2), np.arange(1, 178, 2)
+        assert RVC().fit(X[train], y[train]).score(X[test], y[test]) > 0.9
+        assert RVC(adapt=None).fit(X[train], y[train]).score(X[test], y[test]) < 0.8
+        inputs = StandardScaler().fit_transform(X)
+        plain = RVC(adapt=None).fit(inputs, y)
+        np.testing.assert_array_equal(RVC().fit(inputs, y).coef_, plain.coef_)
 
     @pytest.mark.parametrize("basis", ["linear", "polynomial", Linear(), lambda X, Z: X @ Z.T])
     def test_nothing_to_learn(self, waves, basis):
@@ -195,7 +211,7 @@ def test_two_classes(options):
     noisy = np.column_stack([X, np.random.default_rng(0).standard_normal(150)])
     other = np.column_stack([test, np.random.default_rng(1).standard_normal(1000)])
     model = RVC(RBF(8.0), adapt="ard", **options).fit(noisy, y)
-    fixed = RVC(RBF(8.0), **options).fit(noisy, y)
+    fixed = RVC(RBF(8.0), adapt=None, **options).fit(noisy, y)
     assert model.log_evidence_ >= fixed.log_evidence_ - 1e-9
     assert model.score(other, labels) > 0.91
     assert scales(model)[2] > 3 * scales(model)[:2].max()

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import solve_ivp
 
 from sparsebayes import _loaders, datasets
 
@@ -107,7 +108,7 @@ def _mackey_glass_step_by_step(n, h=0.1, tau=17, a=0.2, b=0.1):
 
 
 def test_mackey_glass_agrees_with_a_plain_integrator():
-    ours = datasets.make_mackey_glass(120, burn_in=0)
+    ours = datasets.make_mackey_glass(120, burn_in=0, step=0.1)
     assert ours[0] == 1.2
     assert_allclose(ours, _mackey_glass_step_by_step(120), atol=1e-12)
 
@@ -120,6 +121,29 @@ def test_mackey_glass_is_of_fourth_order(tau):
     ratio = np.abs(coarse - middle).max() / np.abs(middle - fine).max()
     assert 11 < ratio < 23  # halving the step divides the error by 16
     assert np.abs(middle - fine).max() < 1e-6
+
+
+def test_mackey_glass_is_exact_to_eight_digits():
+    ours = datasets.make_mackey_glass(1500, burn_in=0)
+    finer = datasets.make_mackey_glass(1500, burn_in=0, step=0.005)
+    assert np.abs(ours - finer).max() < 1e-8
+    assert np.abs(ours - finer)[:100].max() < 1e-11
+
+    # another method: eighth order, the delayed term from the last interval's dense output
+    past, z, start = (lambda t: [1.2]), 1.2, 0
+    for _ in range(7):
+        piece = solve_ivp(
+            lambda t, z, past=past: -0.1 * z + 0.2 * past(t - 17)[0] / (1 + past(t - 17)[0] ** 10),
+            (start, start + 17),
+            [z],
+            method="DOP853",
+            dense_output=True,
+            rtol=1e-12,
+            atol=1e-13,
+        )
+        inside = np.arange(start, start + 18)
+        assert np.abs(piece.sol(inside)[0] - ours[inside]).max() < 1e-9
+        past, z, start = piece.sol, piece.y[0, -1], start + 17
 
 
 def test_mackey_glass_attractor_and_noise():

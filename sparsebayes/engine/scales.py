@@ -34,6 +34,7 @@ Array = np.ndarray
 
 _HUGE = 1e20  # what a minimiser sees where there is no model
 _RATIOS = (1e-2, 1e-4, 1e-6)  # of α and β N, at which a search may begin
+_SAME = 0.01  # scales this close, relatively, are the same
 _LEAST = 1e-9  # smaller ones would be lost in rounding
 
 
@@ -47,12 +48,15 @@ class Family(Protocol):
         Bounds of θ.
     trials : ndarray, (k, T)
         Points from which a search may start, far apart.
+    fine : bool
+        Whether to search at all, or to choose among `trials`.
     """
 
     start: Array
     lower: Array
     upper: Array
     trials: Array
+    fine: bool
 
     def design(self, theta: Array) -> Design:
         """All functions."""
@@ -113,10 +117,13 @@ class Adaptive:
         if theta.size == 0 or problem.energy == 0 or first.stop is Stop.SINGULAR:
             return first.stop
         theta = learn(problem, self.family)
+        if np.all(np.abs(theta - self.family.start) < _SAME):
+            return first.stop
         problem = problem.rebase(self.family.design(theta))
         found = yield from self._fit(problem, theta, tol, rng, accepted=False)
         goal = first.state.objective if first.sane else -np.inf
-        found = yield from self._polish(found, goal, tol, rng)
+        if self.family.fine:
+            found = yield from self._polish(found, goal, tol, rng)
         if not found.above(goal):
             return first.stop
         yield Step(found.state, back=True, theta=found.theta)
@@ -180,6 +187,8 @@ def learn(problem: Problem, family: Family) -> Array:
                 best, first = value, point
     if first is None:
         return family.start
+    if not family.fine:
+        return first[: family.start.size]
     crowd = Crowd(problem, family)
     found = minimize(
         crowd, first, jac=True, method="L-BFGS-B", bounds=crowd.bounds,

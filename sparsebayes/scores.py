@@ -1,0 +1,282 @@
+"""How good a predictive distribution is, for models whose `predict` has ``return_std=True``.
+
+All take targets `y` and the mean and standard deviation of Gaussian predictions of them, noise
+included. Smaller is better, except for :func:`interval_coverage`, which should be its nominal
+value, and :func:`pit_values`, which should be uniform.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_sample_weight
+
+__all__ = [
+    "crps",
+    "interval_coverage",
+    "interval_score",
+    "interval_width",
+    "negative_log_predictive_density",
+    "pit_values",
+]
+
+Array = np.ndarray
+
+
+def negative_log_predictive_density(
+    y: Any, mean: Any, std: Any, *, sample_weight: Any = None, per_sample: bool = False
+) -> Any:
+    """Minus the log density of the targets under the predictions, in nats.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Targets.
+    mean, std : array-like of shape (n_samples,), or float
+        Mean and standard deviation of the predictions, the noise included.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the average.
+    per_sample : bool, default=False
+        Whether to return the value of each sample instead of the average.
+
+    Returns
+    -------
+    score : float, or ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from sparsebayes.scores import negative_log_predictive_density
+    >>> round(negative_log_predictive_density([1.0, 2.0], [1.0, 2.0], 1.0), 4)
+    0.9189
+    """
+    y, mean, std = _checked(y, mean, std)
+    values = 0.5 * np.log(2.0 * np.pi) + np.log(std) + 0.5 * ((y - mean) / std) ** 2
+    return _averaged(values, sample_weight, per_sample)
+
+
+def crps(
+    y: Any, mean: Any, std: Any, *, sample_weight: Any = None, per_sample: bool = False
+) -> Any:
+    """Continuous ranked probability score, in the units of the target [1]_.
+
+    It is the squared distance between the predicted distribution function and that of the
+    target, a step; for a sure prediction, the absolute error. It needs the package scoringrules.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Targets.
+    mean, std : array-like of shape (n_samples,), or float
+        Mean and standard deviation of the predictions, the noise included.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the average.
+    per_sample : bool, default=False
+        Whether to return the value of each sample instead of the average.
+
+    Returns
+    -------
+    score : float, or ndarray of shape (n_samples,)
+
+    References
+    ----------
+    .. [1] T. Gneiting, A. Raftery, "Strictly proper scoring rules, prediction, and estimation",
+       JASA 102, 2007.
+
+    Examples
+    --------
+    >>> from sparsebayes.scores import crps
+    >>> round(crps([0.0], [0.0], [1.0]), 4)
+    0.2337
+    """
+    rules = _scoringrules("crps")
+    y, mean, std = _checked(y, mean, std)
+    return _averaged(rules.crps_normal(y, mean, std, backend="numpy"), sample_weight, per_sample)
+
+
+def interval_score(
+    y: Any,
+    mean: Any,
+    std: Any,
+    coverage: float = 0.95,
+    *,
+    sample_weight: Any = None,
+    per_sample: bool = False,
+) -> Any:
+    """Width of the central interval, plus a fine for each target outside [1]_.
+
+    The fine is ``2 / (1 − coverage)`` times the distance to the interval, so that the score is
+    least, on average, for the true quantiles. It needs the package scoringrules.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Targets.
+    mean, std : array-like of shape (n_samples,), or float
+        Mean and standard deviation of the predictions, the noise included.
+    coverage : float, default=0.95
+        Probability inside the interval.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the average.
+    per_sample : bool, default=False
+        Whether to return the value of each sample instead of the average.
+
+    Returns
+    -------
+    score : float, or ndarray of shape (n_samples,)
+
+    References
+    ----------
+    .. [1] T. Gneiting, A. Raftery, "Strictly proper scoring rules, prediction, and estimation",
+       JASA 102, 2007.
+    """
+    rules = _scoringrules("interval_score")
+    y, mean, std = _checked(y, mean, std)
+    half = _half_width(std, coverage)
+    values = rules.interval_score(y, mean - half, mean + half, 1.0 - coverage, backend="numpy")
+    return _averaged(values, sample_weight, per_sample)
+
+
+def interval_coverage(
+    y: Any,
+    mean: Any,
+    std: Any,
+    coverage: float = 0.95,
+    *,
+    sample_weight: Any = None,
+    per_sample: bool = False,
+) -> Any:
+    """The share of targets inside the central interval.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Targets.
+    mean, std : array-like of shape (n_samples,), or float
+        Mean and standard deviation of the predictions, the noise included.
+    coverage : float, default=0.95
+        Probability inside the interval: what the share should be.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the average.
+    per_sample : bool, default=False
+        Whether to return for each sample whether it is inside.
+
+    Returns
+    -------
+    share : float, or ndarray of bool of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from sparsebayes.scores import interval_coverage
+    >>> interval_coverage([0.0, 1.0, 2.0, 3.0], 0.0, 1.0)
+    0.5
+    """
+    y, mean, std = _checked(y, mean, std)
+    return _averaged(np.abs(y - mean) <= _half_width(std, coverage), sample_weight, per_sample)
+
+
+def interval_width(
+    std: Any, coverage: float = 0.95, *, sample_weight: Any = None, per_sample: bool = False
+) -> Any:
+    """The width of the central interval, in the units of the target.
+
+    Parameters
+    ----------
+    std : array-like of shape (n_samples,)
+        Standard deviation of the predictions, the noise included.
+    coverage : float, default=0.95
+        Probability inside the interval.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the average.
+    per_sample : bool, default=False
+        Whether to return the value of each sample instead of the average.
+
+    Returns
+    -------
+    width : float, or ndarray of shape (n_samples,)
+    """
+    std = _positive(_column(std, "std"))
+    return _averaged(2.0 * _half_width(std, coverage), sample_weight, per_sample)
+
+
+def pit_values(y: Any, mean: Any, std: Any) -> Array:
+    """Probability integral transform: the predicted distribution function at each target.
+
+    The values are uniform between 0 and 1 if the predictions are right. Many near both ends
+    mean that `std` is too small, many in the middle that it is too large.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Targets.
+    mean, std : array-like of shape (n_samples,), or float
+        Mean and standard deviation of the predictions, the noise included.
+
+    Returns
+    -------
+    values : ndarray of shape (n_samples,)
+    """
+    y, mean, std = _checked(y, mean, std)
+    return ndtr((y - mean) / std)
+
+
+def _scoringrules(caller: str) -> Any:
+    try:
+        import scoringrules
+    except ImportError as error:
+        raise ImportError(
+            f'{caller} needs scoringrules: pip install "sparsebayes[scores]"'
+        ) from error
+    return scoringrules
+
+
+def _column(values: Any, name: str) -> Array:
+    values = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have shape (n_samples,), got {values.shape}.")
+    return values
+
+
+def _positive(std: Array) -> Array:
+    if not (std > 0).all():
+        raise ValueError(f"std must be positive, got {std.min():g} among its values.")
+    return std
+
+
+def _checked(y: Any, mean: Any, std: Any) -> tuple[Array, Array, Array]:
+    """The three as arrays of one shape."""
+    y = _column(y, "y")
+    others = []
+    for name, values in (("mean", mean), ("std", std)):
+        values = np.full(y.shape, values) if isinstance(values, Real) else values
+        values = _column(values, name)
+        if values.shape != y.shape:
+            raise ValueError(f"{name} must have shape {y.shape} like y, got {values.shape}.")
+        others.append(values)
+    return y, others[0], _positive(others[1])
+
+
+def _half_width(std: Array, coverage: float) -> Array:
+    if not 0 < coverage < 1:
+        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+    return ndtri(0.5 + coverage / 2) * std
+
+
+def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
+    if per_sample:
+        if sample_weight is not None:
+            raise ValueError("sample_weight weighs an average; with per_sample=True there is none.")
+        return values
+    if sample_weight is None:
+        return float(np.mean(values))
+    weights = _check_sample_weight(
+        sample_weight, values, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample; give some weight.")
+    return float(np.average(values, weights=weights))
