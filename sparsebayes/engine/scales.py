@@ -35,6 +35,7 @@ Array = np.ndarray
 
 _HUGE = 1e20  # what a minimiser sees where there is no model
 _RATIOS = (1e-2, 1e-4, 1e-6)  # of α and β N, at which a search may begin
+_APART = 0.3  # log scales at which another search begins
 _SAME = 0.01  # scales this close, relatively, are the same
 _LEAST = 1e-9  # smaller ones would be lost in rounding
 
@@ -179,9 +180,9 @@ class Adaptive:
 def learn(problem: Problem, family: Family) -> Array:
     """The θ at which many functions that share their precision have most evidence.
 
-    A small crowd tries all starts, climbs from some of the best with one factor for all scales,
-    and from the best ends of that with all of them: there are maxima at which the function
-    is nearly linear in some inputs. The full one goes on from the highest.
+    A small crowd tries all starts and climbs from some of the best, with one factor for all
+    scales; the full one goes on from the highest end, and from another if there is one, with
+    all of them. There are maxima at which the function is nearly linear in some inputs.
     """
     scout = Crowd(problem, family, 1e7)
     tried = []
@@ -193,10 +194,13 @@ def learn(problem: Problem, family: Family) -> Array:
         return family.start
     if not family.fine:
         return tried[0][1][: family.start.size]
-    wide = sorted((_descend(scout, p, 30, together=True) for _, p in tried[:4]), key=itemgetter(0))
-    ends = [_descend(scout, point, 50) for _, point in wide[:2]]
-    start = min(ends, key=itemgetter(0))[1]
-    theta = _descend(Crowd(problem, family), start, 200)[1][: family.start.size]
+    size = family.start.size
+    ends = sorted((_descend(scout, p, 30, together=True) for _, p in tried[:4]), key=itemgetter(0))
+    first = ends[0][1]
+    apart = [end for _, end in ends if np.abs(end[:size] - first[:size]).max() > _APART]
+    crowd = Crowd(problem, family)
+    found = [_descend(crowd, point, 200) for point in (first, *apart[:1])]
+    theta = min(found, key=itemgetter(0))[1][:size]
     # A hundredth matters to nobody, and rounding errors then do not decide what is chosen later.
     return np.clip(np.round(theta, 2), family.lower, family.upper)
 
