@@ -66,13 +66,10 @@ def describe(model: Any, split: Split) -> Record:
 
 
 def one(kind: str, inputs: str, parameters: Record, split: Split) -> Record:
-    """Fit one variant to one split; `refused` says why where it is not possible."""
+    """Fit one variant to one split."""
     model = RVR(**parameters) if kind == "regression" else RVC(**parameters)
     pipeline = make_pipeline(*([StandardScaler()] if inputs == "standardised" else []), model)
-    try:
-        fitted, seconds = timed(pipeline.fit, split.X, split.y)
-    except NotImplementedError as error:
-        return {"refused": str(error)}
+    fitted, seconds = timed(pipeline.fit, split.X, split.y)
     return {"fit": seconds, **describe(fitted, split)}
 
 
@@ -104,13 +101,12 @@ def _measured(kind: str, source: Source, inputs: str, count: int) -> Record:
     }
 
 
-def average(record: Record, variant: str, measure: str) -> float | None:
-    """Over the splits; None where the variant was refused."""
-    values = [fit.get(measure) for fit in record["fits"][variant]]
-    return None if None in values else float(np.mean(values))
+def average(record: Record, variant: str, measure: str) -> float:
+    """Over the splits."""
+    return float(np.mean([fit[measure] for fit in record["fits"][variant]]))
 
 
-def summary(records: list[Record], variant: str) -> tuple[str, ...] | None:
+def summary(records: list[Record], variant: str) -> tuple[str, ...]:
     """A variant against the reference: errors and times as geometric means of ratios."""
     kind = records[0]["kind"]
     error, loss = ("rmse", "nlpd") if kind == "regression" else ("error", "log_loss")
@@ -118,8 +114,6 @@ def summary(records: list[Record], variant: str) -> tuple[str, ...] | None:
     def both(measure: str) -> np.ndarray:
         return np.array([[average(r, v, measure) for v in (variant, REFERENCE)] for r in records])
 
-    if any(average(record, variant, error) is None for record in records):
-        return None
     errors, losses, times = both(error), both(loss), both("fit")
     cells = [
         variant,
@@ -156,7 +150,7 @@ def to_markdown(results: dict[str, Record]) -> str:
             "fit time / none",
         ]
         header += ["coverage, %, median"] if kind == "regression" else []
-        rows = [row for v in records[0]["fits"] if (row := summary(records, v))]
+        rows = [summary(records, variant) for variant in records[0]["fits"]]
         parts.append(_tables.table(header, rows) + "\n")
         parts.append(_all(records) + "\n")
     return "\n".join(parts)
@@ -172,8 +166,6 @@ def _all(records: list[Record]) -> str:
         size = "{} × {}".format(*record["shape"])
         for variant in record["fits"]:
             values = {measure: average(record, variant, measure) for measure in measures}
-            if values["fit"] is None:
-                continue
             for share in ("error", "coverage"):
                 if share in values:
                     values[share] *= 100

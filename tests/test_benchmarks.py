@@ -73,15 +73,6 @@ def test_defaults_are_compared_with_the_reference():
     assert defaults.summary(records, "none")[1] == "1.000"
 
 
-def test_refused_variants_are_left_out():
-    one = record(none=1.0, ard=0.5)
-    one["fits"]["isotropic"] = [{"refused": "why"}, {"refused": "why"}]
-    assert defaults.summary([one], "isotropic") is None
-    text = defaults.to_markdown({"a": one})
-    assert "| ard" in text and "isotropic" not in text.replace(defaults.NOTES, "")
-
-
-@pytest.mark.parametrize("kind", ["regression", "classification"])
 def test_one_variant_is_fitted_and_described(kind):
     source = _splits.REGRESSIONS[0] if kind == "regression" else _splits.RAW_CLASSIFICATIONS[1]
     parameters = defaults.variants()["none"]
