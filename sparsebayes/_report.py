@@ -40,7 +40,8 @@ def fit_report(result: Fit, data: Data, files: Iterable[Path]) -> str:
     if result.widths_tried > 1:
         rows.append(("", f"length scale: the highest evidence of {result.widths_tried} tried"))
     learned = np.exp(final.basis_.log_scales())
-    if final.adapt is not None and learned.size:
+    given = final.adapt is None or (final.adapt == "auto" and final.basis_.scales_given)
+    if learned.size and not given:
         values = _joined([f"{scale:.3g}" for scale in learned])
         rows.append(("", f"length scale learned: {values}{' (of each input)' if several else ''}"))
     rows += [*settings, *_outcome(final)]
