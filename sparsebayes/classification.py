@@ -334,7 +334,8 @@ class RVC(ClassifierMixin, Machine):
         family = self._family(basis, rows, weights)
         if family is not None:  # one set of length scales, by the classes together
             problem = self._problem(self._design(basis, rows), labels, weights)
-            basis = family.basis(learn(problem, family))
+            with one_thread():
+                basis = family.basis(learn(problem, family))
         design = self._design(basis, rows)
 
         def fit(k: int) -> RVC:

@@ -260,6 +260,9 @@ class Crowd:
         self.group = np.tile(group, problem.n_outputs)
         self.n_groups = int(group.max()) + 1
         self.problem = problem.plain(self._design(family.start), self.rows)
+        if self.problem.energy == 0:  # all that there is to explain is in the other rows
+            self.rows = slice(None)
+            self.problem = problem.plain(self._design(family.start), self.rows)
         # Values are relative to targets that are noise alone, so that their unit does not matter.
         self.noise_alone = self._noise_alone()
         self.bounds = [
