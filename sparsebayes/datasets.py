@@ -6,8 +6,10 @@ import numpy as np
 from scipy.signal import lfilter
 
 from sparsebayes._loaders import load_benchmark, load_gases, load_sensor
+from sparsebayes._signals import gauss_snake_proba, make_gauss_snake, make_signal
 
 __all__ = [
+    "gauss_snake_proba",
     "lagged",
     "load_benchmark",
     "load_gases",
@@ -16,8 +18,10 @@ __all__ = [
     "make_friedman2",
     "make_friedman3",
     "make_gases",
+    "make_gauss_snake",
     "make_mackey_glass",
     "make_sensor",
+    "make_signal",
     "make_sinc",
 ]
 

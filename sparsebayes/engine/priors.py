@@ -196,9 +196,11 @@ class Smoothness(Separable):
             slope = (3.0 * v + 2.0 * a) * v + b
             with np.errstate(divide="ignore", invalid="ignore"):
                 new = v - value / slope
-            # A step that leaves the bracket is replaced by bisection.
-            new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
-            done = (np.abs(new - v) <= 1e-14 * v) | (new <= 1e-9 * start)
+            near = np.abs(new - v) <= 1e-14 * v
+            # A step that leaves the bracket is replaced by bisection, but where Newton's has
+            # become nothing v is the root, and half of it may lie below the next one.
+            new = np.where(near, v, np.where((new > low) & (new < high), new, 0.5 * (low + high)))
+            done = near | (new <= 1e-9 * start)
             v = new
             if done.all():
                 break
