@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsebayes.classification import RVC
+    from sparsebayes.denoising import Denoised, Denoiser, denoise
     from sparsebayes.engine.em import EM
     from sparsebayes.engine.priors import Flat, Gamma, Smoothness, Trace
     from sparsebayes.engine.sequential import Sequential
@@ -17,6 +18,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "RVC": "sparsebayes.classification",
     "RVR": "sparsebayes.regression",
+    "Denoised": "sparsebayes.denoising",
+    "Denoiser": "sparsebayes.denoising",
+    "denoise": "sparsebayes.denoising",
     "LeaveOneOutGPR": "sparsebayes.gp",
     "ReducedRankGPR": "sparsebayes.gp",
     "loo_log_predictive": "sparsebayes.gp",
@@ -33,6 +37,8 @@ __all__ = [
     "EM",
     "RVC",
     "RVR",
+    "Denoised",
+    "Denoiser",
     "Flat",
     "Gamma",
     "LeaveOneOutGPR",
@@ -42,6 +48,7 @@ __all__ = [
     "Subspace",
     "Trace",
     "__version__",
+    "denoise",
     "loo_log_predictive",
 ]
 

@@ -34,7 +34,7 @@ def fit_report(result: Fit, data: Data, files: Iterable[Path]) -> str:
     if is_classifier(final):
         counts = [np.count_nonzero(data.y == label) for label in final.classes_]
         told = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
-        rows.append(("rows by class", _joined(told)))
+        rows.append(("rows by class", joined(told)))
     basis, *settings = _settings(final)
     rows.append(basis)
     if result.widths_tried > 1:
@@ -42,7 +42,7 @@ def fit_report(result: Fit, data: Data, files: Iterable[Path]) -> str:
     learned = np.exp(final.basis_.log_scales())
     given = final.adapt is None or (final.adapt == "auto" and final.basis_.scales_given)
     if learned.size and not given:
-        values = _joined([f"{scale:.3g}" for scale in learned])
+        values = joined([f"{scale:.3g}" for scale in learned])
         rows.append(("", f"length scale learned: {values}{' (of each input)' if several else ''}"))
     rows += [*settings, *_outcome(final)]
     rows.append(("training data", result.training))
@@ -51,7 +51,7 @@ def fit_report(result: Fit, data: Data, files: Iterable[Path]) -> str:
     rows += [("note", note) for note in result.notes]
     rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
     title = f"sparsebayes {package_version()}: relevance vector {data.task.name}"
-    return "\n".join([title, "", *_lines(rows), "", *_table(final, data.features)])
+    return "\n".join([title, "", *aligned(rows), "", *_table(final, data.features)])
 
 
 def inspect_report(record: StoredModel, path: str) -> str:
@@ -69,16 +69,17 @@ def inspect_report(record: StoredModel, path: str) -> str:
     if is_classifier(final):
         rows.append(("classes", _listed(final.classes_)))
     rows += [*_settings(final), *_outcome(final)]
-    return "\n".join([*_lines(rows), "", *_table(final, names)])
+    return "\n".join([*aligned(rows), "", *_table(final, names)])
 
 
-def _joined(texts: list[str], most: int = 10) -> str:
+def joined(texts: list[str], most: int = 10) -> str:
+    """The first few texts, with commas."""
     return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
 
 
 def _listed(names: Iterable[Any]) -> str:
     texts = [str(name) for name in names]
-    return f"{len(texts)} ({_joined(texts, 8)})"
+    return f"{len(texts)} ({joined(texts, 8)})"
 
 
 def _settings(final: Any) -> Rows:
@@ -105,7 +106,7 @@ def _outcome(final: Any) -> Rows:
     elif len(final.classes_) > 2:
         counts = np.isfinite(final.alpha_).sum(axis=1)
         told = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
-        rows.append(("weights by class", _joined(told)))
+        rows.append(("weights by class", joined(told)))
     return [
         *rows,
         ("log evidence", f"{final.log_evidence_:.4f}"),
@@ -133,7 +134,8 @@ def _kept(final: Any) -> str:
     return f"{centred}, and {loose} functions without a centre"
 
 
-def _lines(rows: Rows) -> list[str]:
+def aligned(rows: Rows) -> list[str]:
+    """Lines of names and texts in two columns."""
     width = max(len(name) for name, _ in rows)
     return [f"{name:<{width}}  {text}" for name, text in rows]
 

@@ -47,11 +47,20 @@ class Table:
                 out[i, k] = self._number(row[j], i, name)
         return out
 
-    def cells(self, name: str) -> list[str]:
-        """The named column as text, with no cell that is empty or a number that is not finite."""
+    def series(self, name: str) -> np.ndarray:
+        """The named column, with NaN where a cell is empty or "nan"."""
+        cells = enumerate(self.texts(name))
+        return np.array([np.nan if is_missing(c) else self._number(c, i, name) for i, c in cells])
+
+    def texts(self, name: str) -> list[str]:
+        """The named column as it is written."""
         self._check_columns([name])
         j = self.columns.index(name)
-        cells = [row[j].strip() for row in self.rows]
+        return [row[j] for row in self.rows]
+
+    def cells(self, name: str) -> list[str]:
+        """The named column as text, with no cell that is empty or a number that is not finite."""
+        cells = [cell.strip() for cell in self.texts(name)]
         for i, cell in enumerate(cells):
             if not cell or (is_number(cell) and not math.isfinite(float(cell))):
                 self._number(cell, i, name, "a number or a label")
@@ -70,15 +79,16 @@ class Table:
             )
 
     def _number(self, cell: str, i: int, name: str, needed: str = "a number") -> float:
-        where = self.where(i, name)
         if not cell.strip():
-            raise TableError(f"{where}: the cell is empty; {needed} is needed")
+            raise TableError(f"{self.where(i, name)}: the cell is empty; {needed} is needed")
         try:
             value = float(cell)
         except ValueError:
-            raise TableError(f"{where}: {cell!r} is not a number") from None
+            raise TableError(f"{self.where(i, name)}: {cell!r} is not a number") from None
         if not math.isfinite(value):
-            raise TableError(f"{where}: {cell!r} is not a finite number; drop or fill the row")
+            raise TableError(
+                f"{self.where(i, name)}: {cell!r} is not a finite number; drop or fill the row"
+            )
         return value
 
 
@@ -91,13 +101,26 @@ def is_number(text: str) -> bool:
     return True
 
 
-def read_table(path: str | os.PathLike[str]) -> Table:
-    """Read a CSV file whose first row names the columns."""
+def is_missing(text: str) -> bool:
+    """Whether a cell is empty or says "nan"."""
+    return text.strip().lower() in ("", "nan")
+
+
+def read_table(path: str | os.PathLike[str], *, keep_empty: bool = False) -> Table:
+    """Read a CSV file whose first row names the columns.
+
+    Lines without any cell are left out, and rows of empty cells unless `keep_empty` says that
+    they are missing values.
+    """
     source = os.fspath(path)
     try:
         with open(path, encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream)
-            numbered = [(row, reader.line_num) for row in reader if any(c.strip() for c in row)]
+            numbered: list[tuple[list[str], int]] = []
+            for row in reader:
+                full = keep_empty and numbered and len(row) == len(numbered[0][0])
+                if full or any(cell.strip() for cell in row):
+                    numbered.append((row, reader.line_num))
     except FileNotFoundError:
         raise TableError(f"{source}: no such file") from None
     except OSError as error:

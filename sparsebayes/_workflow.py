@@ -176,14 +176,15 @@ def figures(model: Any, data: Data, directory: Path) -> dict[Path, bytes]:
     files = {}
     shown = data.task.figure(model, data, axes)
     if shown is not None:
-        files[directory / "fit.png"] = _png(shown)
+        files[directory / "fit.png"] = png(shown)
     if len(final_estimator(model).evidence_path_):  # a constant target leaves nothing to climb
         path = EvidenceDisplay.from_estimator(model, ax=axes()).figure_
-        files[directory / "evidence.png"] = _png(path)
+        files[directory / "evidence.png"] = png(path)
     return files
 
 
-def _png(figure: Any) -> bytes:
+def png(figure: Any) -> bytes:
+    """The content of a PNG file."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=120)
     return stream.getvalue()

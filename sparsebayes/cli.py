@@ -1,4 +1,4 @@
-"""The command line: ``sparsebayes fit``, ``predict`` and ``inspect``."""
+"""The command line: ``sparsebayes fit``, ``predict``, ``inspect`` and ``denoise``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 # numpy, scikit-learn and the estimators are imported by the commands, so that --help is quick.
 
@@ -16,6 +16,7 @@ _SOLVERS = ("sequential", "em", "mackay", "subspace")
 _LINKS = ("logit", "probit")
 _INFERENCES = ("laplace", "mean_field", "tap")
 _MULTI_CLASS = ("multinomial", "ovr")
+_METHODS = ("evidence", "hard", "soft", "bayes")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,9 +69,20 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _axes(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be whole numbers with commas between, got {text!r}"
+        ) from None
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog=_PROGRAM, description="Sparse Bayesian regression and classification on CSV files."
+        prog=_PROGRAM,
+        description="Sparse Bayesian regression and classification on CSV files; denoising of "
+        "signals and images.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
@@ -170,7 +182,71 @@ def _parser() -> argparse.ArgumentParser:
     inspect = commands.add_parser("inspect", help="describe a stored model")
     inspect.set_defaults(run=_inspect)
     inspect.add_argument("model", metavar="MODEL", help="file written by fit")
+    _add_denoise(commands)
     return parser
+
+
+def _add_denoise(commands: Any) -> None:
+    denoise = commands.add_parser("denoise", help="denoise a signal, a sound or an image")
+    denoise.set_defaults(run=_denoise)
+    denoise.add_argument(
+        "input",
+        metavar="IN",
+        help="a column of a .csv file, a .npy array of 1 to 3 dimensions, a .wav sound or a .png "
+        "or .tif image; channels are denoised one by one, NaN and empty cells are filled",
+    )
+    denoise.add_argument(
+        "-o", "--output", metavar="OUT", required=True, help="file of the same type as IN"
+    )
+    denoise.add_argument(
+        "--dictionary",
+        default="sym8",
+        metavar="D",
+        help="an orthogonal wavelet, 'dct', 'thin_plate' or others; 'haar+dct' joins two (sym8)",
+    )
+    denoise.add_argument(
+        "--prior",
+        type=_word_or("flat", "aic", "bic", "ric"),
+        default="bic",
+        metavar="P",
+        help="'flat', 'aic', 'bic' (default), 'ric' or a number: the smoothness prior's c",
+    )
+    denoise.add_argument(
+        "--noise",
+        type=_word_or("estimate"),
+        default="estimate",
+        metavar="V",
+        help="'estimate' (default) or the noise variance, in the units of the values squared",
+    )
+    denoise.add_argument(
+        "--method",
+        choices=_METHODS,
+        default="evidence",
+        help="'evidence' (default) or a classical threshold of wavelets or 'dct'",
+    )
+    denoise.add_argument(
+        "--std", metavar="FILE", help="store the standard deviation of the result as .npy"
+    )
+    denoise.add_argument("--figures", metavar="DIR", help="write figures (PNG) of signals")
+    denoise.add_argument("--quiet", action="store_true", help="print no report")
+    # As above: no defaults, so that it is known whether these were given.
+    table = denoise.add_argument_group("CSV files")
+    table.add_argument(
+        "--column", metavar="NAME", help="column to denoise; needed if several hold numbers"
+    )
+    table.add_argument(
+        "--time", metavar="NAME", help="column of positions (default: equally spaced)"
+    )
+    table.add_argument(
+        "--coverage", type=_probability, metavar="P", help="of lower and upper (0.95)"
+    )
+    array = denoise.add_argument_group(".npy files")
+    array.add_argument(
+        "--axes",
+        type=_axes,
+        metavar="A,B",
+        help="denoise over these axes, one by one over the others (default: over all)",
+    )
 
 
 def _fit(args: argparse.Namespace) -> None:
@@ -229,6 +305,26 @@ def _inspect(args: argparse.Namespace) -> None:
     print(inspect_report(load_record(args.model), args.model))
 
 
+def _denoise(args: argparse.Namespace) -> None:
+    from sparsebayes._denoise_command import denoise_file
+    from sparsebayes._files import check_writable, write_files
+    from sparsebayes._workflow import check_figures
+
+    for output in filter(None, (args.output, args.std)):
+        check_writable(output)
+        _refuse_same(output, args.input)
+    if args.std and Path(args.std).resolve() == Path(args.output).resolve():
+        raise ValueError(f"--std {args.std!r} is also the output; choose another name")
+    if args.figures:
+        check_figures(args.figures)
+    files, report = denoise_file(args)
+    if args.figures:
+        Path(args.figures).mkdir(parents=True, exist_ok=True)
+    write_files(files)
+    if not args.quiet:
+        print(report)
+
+
 def _refuse_same(output: str, source: str | None) -> None:
     if source and Path(output).exists() and Path(source).exists() and Path(output).samefile(source):
         raise ValueError(f"output {output!r} is also an input; choose another name")
@@ -255,7 +351,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{_PROGRAM} {package_version()}")
         return 0
     if args.command is None:
-        parser.error("name a command: fit, predict or inspect")
+        parser.error("name a command: fit, predict, inspect or denoise")
     try:
         args.run(args)
     except OSError as error:

@@ -3,10 +3,11 @@
 The engine imports numpy and scipy (and threadpoolctl) only; it knows nothing of estimators.
 """
 
-from sparsebayes.engine.design import Dense, Design, Lazy, make_design
+from sparsebayes.engine.design import Dense, Design, Lazy, MatrixFree, make_design
 from sparsebayes.engine.driver import Solution, Solver, Step, Stop, run
 from sparsebayes.engine.em import EM
 from sparsebayes.engine.exact import Exact
+from sparsebayes.engine.exchange import Exchanging, Swap
 from sparsebayes.engine.latent import Latent
 from sparsebayes.engine.posterior import State
 from sparsebayes.engine.priors import Flat, Gamma, Prior, Smoothness, Trace
@@ -22,6 +23,7 @@ __all__ = [
     "Dense",
     "Design",
     "Exact",
+    "Exchanging",
     "Family",
     "Flat",
     "Gamma",
@@ -29,6 +31,7 @@ __all__ = [
     "Latent",
     "Lazy",
     "Logit",
+    "MatrixFree",
     "Prior",
     "Probit",
     "Problem",
@@ -42,6 +45,7 @@ __all__ = [
     "Step",
     "Stop",
     "Subspace",
+    "Swap",
     "Trace",
     "learn",
     "make_design",

@@ -2,11 +2,13 @@
 
 A solver needs columns, products ``Φᵀ Y`` and the columns' norms, nothing else. `Dense`
 holds the matrix; `Lazy` computes its columns whenever they are needed, block by block,
-so that a set too large for the memory budget is never held whole.
+so that a set too large for the memory budget is never held whole; `MatrixFree` has fast
+transforms in their place.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -107,6 +109,88 @@ class Lazy:
             if weights is not None:
                 norms[part] = _squared_norms(block, weights)
         return projected, norms
+
+
+class Operator(Protocol):
+    """A linear map from coefficients to a grid of samples, both of any shape."""
+
+    shape: tuple[int, ...]
+    coefficient_shape: tuple[int, ...]
+
+    def analyse(self, signal: Array) -> Array:
+        """``Φᵀy`` for signals in the last axes."""
+        ...
+
+    def synthesise(self, coefficients: Array) -> Array:
+        """``Φw`` for coefficients in the last axes."""
+        ...
+
+    def gather(self, weights: Array) -> Array:
+        """``Σ_n b_n φ_m(n)²`` for each coefficient m."""
+        ...
+
+
+class MatrixFree:
+    """Samples of an operator's functions: products are transforms, no matrix is formed.
+
+    Parameters
+    ----------
+    operator : Operator
+    rows : ndarray of int, (N,)
+        The points of the flattened grid that were sampled; a point may occur again.
+    memory_budget : int
+        Bytes.
+    """
+
+    def __init__(self, operator: Operator, rows: Array, memory_budget: int) -> None:
+        self._operator = operator
+        self._rows = rows
+        self._n_grid = math.prod(operator.shape)
+        self._whole = rows.size == self._n_grid and bool((rows == np.arange(rows.size)).all())
+        self.shape = (rows.size, math.prod(operator.coefficient_shape))
+        self.capacity = max(64, memory_budget // (32 * max(1, rows.size)))
+        self._batch = max(1, (1 << 22) // max(self.shape))  # transforms at a time
+
+    def columns(self, index: Array) -> Array:
+        out = np.empty((self.shape[0], index.size), order="F")
+        for part in self._batches(index.size):
+            some = index[part]
+            units = np.zeros((some.size, self.shape[1]))
+            units[np.arange(some.size), some] = 1.0
+            grid = self._operator.synthesise(self._shaped(units, self._operator.coefficient_shape))
+            out[:, part] = grid.reshape(some.size, -1)[:, self._rows].T
+        return out
+
+    def project(self, rhs: Array) -> Array:
+        if rhs.ndim == 1:
+            return self._operator.analyse(self._on_grid(rhs[None]))[0].ravel()
+        out = np.empty((self.shape[1], rhs.shape[1]), order="F")
+        for part in self._batches(rhs.shape[1]):
+            grid = self._on_grid(rhs[:, part].T)
+            out[:, part] = self._operator.analyse(grid).reshape(len(grid), -1).T
+        return out
+
+    def squared_norms(self, weights: Array) -> Array:
+        some = weights[None] if weights.ndim == 1 else weights.T
+        out = np.stack([self._operator.gather(grid).ravel() for grid in self._on_grid(some)])
+        return out[0] if weights.ndim == 1 else out.T
+
+    def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
+        return self.project(rhs), self.squared_norms(weights)
+
+    def _batches(self, count: int) -> Iterator[slice]:
+        return (slice(i, i + self._batch) for i in range(0, count, self._batch))
+
+    def _on_grid(self, values: Array) -> Array:
+        """Samples of several signals, (k, N), added up on the grid."""
+        if self._whole:
+            return self._shaped(np.ascontiguousarray(values), self._operator.shape)
+        grid = np.stack([np.bincount(self._rows, one, self._n_grid) for one in values])
+        return self._shaped(grid, self._operator.shape)
+
+    @staticmethod
+    def _shaped(flat: Array, shape: tuple[int, ...]) -> Array:
+        return flat.reshape(len(flat), *shape)
 
 
 def _squared_norms(columns: Array, weights: Array) -> Array:

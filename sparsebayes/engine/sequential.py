@@ -113,6 +113,11 @@ class Sequential:
         """Go on from a state until no single step gains more than `tol`."""
         return (yield from self._everywhere(problem, state, self._settle, tol))
 
+    def regrow(self, problem: Problem, state: State, tol: float) -> Path:
+        """Go on from a state that lacks much: large gains first."""
+        state = yield from self._grow(problem, state, roughly(problem), free=problem.free)
+        return (yield from self._settle(problem, state, tol))
+
     def _everywhere(self, problem: Problem, state: State, search: Search, tol: float) -> Path:
         """Search among as many functions as can be held, and again while others gain."""
         while problem.capacity < problem.n_functions:

@@ -1,0 +1,235 @@
+"""What ``sparsebayes denoise`` does between its options and its files."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from sparsebayes._media import SUFFIXES, Media, encode_npy, read_media
+from sparsebayes._report import Rows, aligned, joined
+from sparsebayes._table import Table, TableError, format_table, is_missing, is_number, read_table
+from sparsebayes._ticker import Ticker
+from sparsebayes.persistence import package_version
+
+_COVERAGE = 0.95
+_RESULTS = ("denoised", "std", "lower", "upper")
+_KINDS = {".csv": ".csv", **SUFFIXES}
+_OPTIONS = {".csv": ("column", "time", "coverage"), ".npy": ("axes",)}  # of one kind of file only
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a CSV file; the names that it shares with `Media` mean the same."""
+
+    table: Table
+    name: str
+    values: np.ndarray
+    time: str | None
+    t: np.ndarray | None
+    coverage: float
+
+    channels = (("", ...),)
+
+    @property
+    def source(self) -> str:
+        return self.table.source
+
+    @property
+    def about(self) -> str:
+        return f"{len(self.table.rows)} rows, column {self.name}"
+
+    def encode(self, signal: np.ndarray, std: np.ndarray) -> bytes:
+        """The CSV file of the results, beside what they were made of."""
+        half = float(ndtri(0.5 + 0.5 * self.coverage)) * std
+        given = [self.name] if self.time is None else [self.time, self.name]
+        columns = {name: np.array(self.table.texts(name), dtype=object) for name in given}
+        results = (signal, std, signal - half, signal + half)
+        return format_table(columns | dict(zip(_RESULTS, results, strict=True))).encode()
+
+
+@dataclass
+class Outcome:
+    """What came of all channels of a file; `std` is empty if it was not asked for."""
+
+    signal: np.ndarray
+    std: np.ndarray
+    noise_variances: list[float] = field(default_factory=list)
+    kept: int = 0
+    coefficients: int = 0
+    figures: dict[Path, bytes] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
+    """Denoise a file.
+
+    Parameters
+    ----------
+    args : Namespace
+        The options of the command.
+
+    Returns
+    -------
+    files : dict of Path to bytes
+        What is to be written.
+    report : str
+        What is to be told.
+    """
+    kind = _check_options(args)
+    start = time.monotonic()
+    with Ticker(quiet=args.quiet) as ticker:
+        ticker.text = f"reading {args.input}"
+        data = _column(args) if kind == ".csv" else read_media(args.input)
+        outcome = _denoise(data, args, ticker)
+        ticker.text = f"writing {args.output}"
+        if isinstance(data, Column):
+            content = data.encode(outcome.signal, outcome.std)
+        else:
+            content = data.encode(outcome.signal)
+    files = {Path(args.output): content}
+    if args.std:
+        files[Path(args.std)] = encode_npy(outcome.std)
+    files |= outcome.figures
+    return files, _report(data, outcome, args, time.monotonic() - start, files)
+
+
+def _check_options(args: Namespace) -> str:
+    """The kind of file; raise before the work what would spoil it."""
+    suffix = Path(args.input).suffix
+    kind = _KINDS.get(suffix.lower())
+    if kind is None:
+        raise ValueError(
+            f"{args.input}: files of type {suffix or 'none'!r} cannot be denoised; those of type "
+            f"{', '.join(_KINDS)} can"
+        )
+    if _KINDS.get(Path(args.output).suffix.lower()) != kind:
+        raise ValueError(
+            f"output {args.output!r} must be of the type of the input; let its name end in {kind}"
+        )
+    for owner, options in _OPTIONS.items():
+        given = [option for option in options if getattr(args, option) is not None]
+        if given and owner != kind:
+            raise ValueError(f"--{given[0]} is for {owner} files, but the input is {args.input!r}")
+    if args.std and kind == ".csv":
+        raise ValueError("--std is not for .csv files, in which std is a column of the output")
+    if args.std and Path(args.std).suffix.lower() != ".npy":
+        raise ValueError(f"--std {args.std!r} is written as .npy; let its name end so")
+    return kind
+
+
+def _column(args: Namespace) -> Column:
+    table = read_table(args.input, keep_empty=True)
+    name = args.column
+    if name is None:
+        numeric = [c for c in table.columns if c != args.time and _is_numeric(table, c)]
+        if len(numeric) != 1:
+            raise TableError(
+                f"{table.source}: --column is needed: which of {', '.join(map(repr, numeric))}?"
+                if numeric
+                else f"{table.source}: no column holds numbers only"
+            )
+        name = numeric[0]
+    if name == args.time:
+        raise TableError(f"column {name!r} is the time and cannot be denoised too")
+    for given in (name, args.time):
+        if given in _RESULTS:
+            raise TableError(
+                f"{table.source}: column {given!r} has the name of a result; rename it"
+            )
+    t = None if args.time is None else _uneven(table.numbers([args.time])[:, 0])
+    return Column(table, name, table.series(name), args.time, t, args.coverage or _COVERAGE)
+
+
+def _uneven(t: np.ndarray) -> np.ndarray | None:
+    """The positions; None if they are equally spaced but for the digits they were written with."""
+    step = abs(t[-1] - t[0]) / max(len(t) - 1, 1)
+    off = np.abs(t - np.linspace(t[0], t[-1], len(t))).max()
+    return None if off < 1e-3 * step else t
+
+
+def _is_numeric(table: Table, name: str) -> bool:
+    present = [cell for cell in table.texts(name) if not is_missing(cell)]
+    return bool(present) and all(map(is_number, present))
+
+
+def _denoise(data: Column | Media, args: Namespace, ticker: Ticker) -> Outcome:
+    """Denoise the channels, one after another."""
+    from sparsebayes import denoise
+
+    options = {name: getattr(args, name) for name in ("dictionary", "prior", "noise", "method")}
+    options |= {"axes": args.axes, "t": data.t if isinstance(data, Column) else None}
+    _check_values(data, args)
+    single = data.values.dtype.kind == "f" and data.values.dtype.itemsize <= 4
+    signal = data.values.astype(np.float32 if single else np.float64)
+    with_std = isinstance(data, Column) or bool(args.std)
+    outcome = Outcome(signal, np.zeros(signal.shape if with_std else 0, signal.dtype))
+    for k, (name, place) in enumerate(data.channels):
+        counted = f", {name} ({k + 1} of {len(data.channels)})" if name else ""
+        ticker.text = f"denoising {data.source}{counted}"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = denoise(signal[place], **options)
+            if with_std:
+                outcome.std[place] = result.std
+        told = dict.fromkeys(" ".join(str(w.message).split()) for w in caught)
+        outcome.notes += [f"{name}: {note}" if name else note for note in told]
+        if args.figures:
+            stem = "_".join(["denoised", *name.split()])
+            outcome.figures[Path(args.figures) / f"{stem}.png"] = _figure(result, signal[place])
+        signal[place] = result.signal
+        outcome.noise_variances += np.ravel(result.noise_variance).tolist()
+        outcome.kept += int(np.sum(result.n_active))
+        outcome.coefficients += np.size(result.coefficients)
+    return outcome
+
+
+def _check_values(data: Column | Media, args: Namespace) -> None:
+    values = data.values
+    if np.isinf(values).any():
+        raise ValueError(f"{data.source}: there are infinite values; NaN stands for missing ones")
+    for name, place in data.channels:
+        if np.isnan(values[place]).all():
+            raise ValueError(f"{data.source}: every sample{name and f' of {name}'} is missing")
+    if args.figures and values[data.channels[0][1]].ndim > 1:
+        raise ValueError(f"--figures draws signals of one dimension; {data.source} has more")
+
+
+def _figure(result: Any, y: np.ndarray) -> bytes:
+    from matplotlib.figure import Figure
+
+    from sparsebayes._workflow import png
+
+    display = import_module("sparsebayes.plots").DenoiseDisplay
+    ax = Figure(figsize=(8, 5), layout="constrained").subplots()
+    return png(display.from_denoised(result, y, ax=ax).figure_)
+
+
+def _report(
+    data: Column | Media, outcome: Outcome, args: Namespace, seconds: float, files: Iterable[Path]
+) -> str:
+    missing = np.count_nonzero(np.isnan(data.values))
+    filled = f", {missing} missing (filled)" if missing else ""
+    estimated = "" if args.noise == "estimate" else " (given)"
+    noise = joined([f"{std:.4g}" for std in np.sqrt(outcome.noise_variances)])
+    rows: Rows = [
+        ("data", f"{data.source}: {data.about}{filled}"),
+        ("dictionary", args.dictionary),
+        ("prior", str(args.prior))
+        if args.method == "evidence"
+        else ("method", f"{args.method} threshold"),
+        ("noise std", noise + estimated),
+        ("coefficients", f"{outcome.kept} kept of {outcome.coefficients}"),
+        ("time", f"{seconds:.2f} s"),
+    ]
+    rows += [("note", note) for note in outcome.notes]
+    rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
+    return "\n".join([f"sparsebayes {package_version()}: denoising", "", *aligned(rows)])

@@ -1,0 +1,145 @@
+"""Where samples are: several signals in one array, missing samples, unequal spacing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._wavelets import SHORTEST
+from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
+
+Array = np.ndarray
+
+_FINEST = 8  # nodes of a grid for each sample, at most
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which axes of an array make a signal; the others count signals.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the array.
+    axes : tuple of int
+        Those of a signal, not negative.
+    """
+
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def signal_shape(self) -> tuple[int, ...]:
+        return tuple(self.shape[axis] for axis in self.axes)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return tuple(n for axis, n in enumerate(self.shape) if axis not in self.axes)
+
+    @property
+    def several(self) -> bool:
+        return len(self.axes) < len(self.shape)
+
+    def split(self, y: Array) -> Array:
+        """The signals one after another, (B, *signal_shape)."""
+        moved = np.moveaxis(y, self.axes, range(-len(self.axes), 0))
+        return moved.reshape(-1, *self.signal_shape)
+
+    def join(self, values: Sequence[Array]) -> Array:
+        """Arrays for each signal in the place of the signals, or before them if shapes differ."""
+        if not self.several:
+            return values[0]
+        stacked = np.stack(values).reshape(*self.batch_shape, *values[0].shape)
+        if values[0].shape != self.signal_shape:
+            return stacked
+        return np.moveaxis(stacked, range(-len(self.axes), 0), self.axes)
+
+    def scalars(self, values: Sequence[Any]) -> Any:
+        """A number, or an array with one for each signal."""
+        return np.array(values).reshape(self.batch_shape) if self.several else values[0]
+
+
+def lay_out(shape: tuple[int, ...], axes: Any) -> Layout:
+    """The layout for `axes`, an int, several, or None for all."""
+    n_dim = len(shape)
+    if axes is None:
+        axes = tuple(range(n_dim))
+    listed = [axes] if isinstance(axes, (int, np.integer)) else list(np.ravel(axes).tolist())
+    whole = all(isinstance(axis, (int, np.integer)) for axis in listed)
+    if not whole or any(not -n_dim <= axis < n_dim for axis in listed):
+        raise ValueError(f"axes must be axes of y, which has {n_dim} dimensions, got {axes!r}.")
+    chosen = tuple(int(axis) % n_dim for axis in listed)
+    if len(set(chosen)) < len(chosen) or not 1 <= len(chosen) <= 3:
+        raise ValueError(f"axes must be one to three different axes of y, got {axes!r}.")
+    return Layout(shape, chosen)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A regular grid under the samples of a signal.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    points : tuple of ndarray or None
+        The positions of the grid's points along each axis; None for their numbers.
+    where : ndarray of int or None
+        For each sample its point on the flattened grid; None if they are the same.
+    """
+
+    shape: tuple[int, ...]
+    points: tuple[Array, ...] | None = None
+    where: Array | None = None
+
+    def at_samples(self, values: Array) -> Array:
+        """What an array on the grid has at the samples."""
+        return values if self.where is None else values.reshape(-1)[self.where]
+
+    def rows(self, seen: Array) -> Array:
+        """The points of the samples in a mask."""
+        numbers = np.arange(seen.size).reshape(seen.shape) if self.where is None else self.where
+        return numbers[seen]
+
+
+def even_grid(shape: tuple[int, ...], dictionary: Dictionary, *, gaps: bool) -> Grid:
+    """The samples themselves; with gaps, rounded up to where wavelets are translates."""
+    if not gaps or not any(isinstance(member, Wavelet) for member in dictionary.members):
+        return Grid(shape)
+    padded = tuple(_regular(n) for n in shape)
+    if padded == shape:
+        return Grid(shape)
+    numbers = np.arange(np.prod(padded)).reshape(padded)
+    return Grid(padded, None, numbers[tuple(slice(0, n) for n in shape)])
+
+
+def uneven_grid(t: Array, dictionary: Dictionary) -> Grid:
+    """A grid under samples at t, as fine as their smallest distance, but not too fine.
+
+    Kernels alone need none: they are centred at t.
+    """
+    if all(isinstance(member, Kernel) for member in dictionary.members):
+        return Grid(t.shape, (t,), None)
+    ordered = np.unique(t)
+    if ordered.size == 1:
+        return Grid((1,), (ordered,), np.zeros(t.size, dtype=np.intp))
+    span = float(ordered[-1] - ordered[0])
+    step = max(float(np.diff(ordered).min()), span / (_FINEST * t.size))
+    count = int(np.ceil(span / step - 1e-6)) + 1
+    step = span / (count - 1)
+    if any(isinstance(member, Wavelet) for member in dictionary.members):
+        count = _regular(count)
+    where = np.rint((t - ordered[0]) / step).astype(np.intp)
+    return Grid((count,), (ordered[0] + step * np.arange(count),), where)
+
+
+def _regular(length: int) -> int:
+    """The next length that is halved without a rest until it is short."""
+    if length < SHORTEST:
+        return length
+    unit = 1
+    while length > unit * (SHORTEST - 1):
+        unit *= 2
+    return unit * -(-length // unit)

@@ -1,0 +1,292 @@
+"""The periodised orthonormal wavelet transform of arrays of any shape.
+
+Coefficients have the shape of the signal. Along an axis the coarse approximation comes first,
+then the details from coarse to fine. PyWavelets' own transform needs even lengths to be
+orthonormal; here a length that is odd sets its last sample aside as a coefficient (along other
+axes it is transformed on), so that there are as many coefficients as samples at any length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pywt
+
+Array = np.ndarray
+Index = tuple[slice, ...]
+
+SHORTEST = 8  # a shorter axis is not split
+_MODE = "periodization"
+_CHUNK = 1 << 21  # numbers of a window matrix at a time
+_SMALL = 2048  # up to so many samples squares of the functions may be had from all of them
+
+
+@dataclass(frozen=True)
+class Band:
+    """Coefficients of one scale and orientation.
+
+    Attributes
+    ----------
+    index : tuple of slice
+        Where they are.
+    kinds : tuple of (int, bool)
+        For each axis how often it was split, and whether they are the details of the last split.
+    """
+
+    index: Index
+    kinds: tuple[tuple[int, bool], ...]
+
+
+class WaveletTransform:
+    """Forward and inverse transform over the last axes of arrays.
+
+    Parameters
+    ----------
+    name : str
+        Of an orthogonal wavelet.
+    shape : tuple of int
+        Of a signal.
+    level : int or None
+        The largest number of splits; None goes on to the shortest length.
+    """
+
+    orthonormal = True
+
+    def __init__(self, name: str, shape: tuple[int, ...], level: int | None) -> None:
+        self.shape = shape
+        self.coefficient_shape = shape
+        self._name = name
+        self._wavelet = pywt.Wavelet(name)
+        self._level = 64 if level is None else level
+
+    def analyse(self, signal: Array) -> Array:
+        """``Φᵀy`` for signals in the last axes."""
+        out = np.empty_like(signal)
+        self._forward(signal, out, 0)
+        return out
+
+    def synthesise(self, coefficients: Array) -> Array:
+        """``Φw``."""
+        return self._inverse(coefficients, 0)
+
+    def _long(self, shape: tuple[int, ...], depth: int) -> list[int]:
+        """The axes to split, counted from the end."""
+        if depth >= self._level:
+            return []
+        first = len(shape) - len(self.shape)
+        return [k - len(shape) for k in range(first, len(shape)) if shape[k] >= SHORTEST]
+
+    def _forward(self, block: Array, out: Array, depth: int) -> None:
+        axes = self._long(block.shape, depth)
+        if not axes:
+            out[...] = block
+            return
+        for axis in axes:
+            if block.shape[axis] % 2:
+                even, last = _even(axis, block.shape[axis])
+                self._forward(block[last], out[last], depth)
+                block, out = block[even], out[even]
+        self._split(block, out, axes, depth)
+
+    def _split(self, block: Array, out: Array, axes: list[int], depth: int) -> None:
+        """Split along the first of `axes` and go on with the halves; all lengths are even."""
+        axis, rest = axes[0], axes[1:]
+        halves = pywt.dwt(block, self._wavelet, _MODE, axis=axis)
+        low, high = _halves(axis, block.shape[axis])
+        if rest:
+            self._split(halves[0], out[low], rest, depth)
+            self._divide(halves[1], out[high], rest)
+        else:
+            out[high] = halves[1]
+            self._forward(halves[0], out[low], depth + 1)
+
+    def _divide(self, block: Array, out: Array, axes: list[int]) -> None:
+        """Split details along the other axes, once each."""
+        for axis in axes:
+            halves = pywt.dwt(block, self._wavelet, _MODE, axis=axis)
+            block = np.concatenate(halves, axis=axis)
+        out[...] = block
+
+    def _inverse(self, block: Array, depth: int) -> Array:
+        axes = self._long(block.shape, depth)
+        if not axes:
+            return block
+        aside = []
+        for axis in axes:
+            if block.shape[axis] % 2:
+                even, last = _even(axis, block.shape[axis])
+                aside.append((axis, self._inverse(block[last], depth)))
+                block = block[even]
+        block = self._join(block, axes, depth)
+        for axis, last_one in reversed(aside):
+            block = np.concatenate([block, last_one], axis=axis)
+        return block
+
+    def _join(self, block: Array, axes: list[int], depth: int) -> Array:
+        axis, rest = axes[0], axes[1:]
+        low, high = _halves(axis, block.shape[axis])
+        if rest:
+            halves = self._join(block[low], rest, depth), self._unite(block[high], rest)
+        else:
+            halves = self._inverse(block[low], depth + 1), block[high]
+        return pywt.idwt(*halves, self._wavelet, _MODE, axis=axis)
+
+    def _unite(self, block: Array, axes: list[int]) -> Array:
+        for axis in reversed(axes):
+            low, high = _halves(axis, block.shape[axis])
+            block = pywt.idwt(block[low], block[high], self._wavelet, _MODE, axis=axis)
+        return block
+
+    def bands(self) -> list[Band]:
+        """All bands, coarse to fine; samples set aside count among the band before them."""
+        bands: list[Band] = []
+        shape, depth = self.shape, 0
+        split = [0] * len(shape)
+        while axes := self._long(shape, depth):
+            axes = [axis + len(shape) for axis in axes]
+            half = tuple(n // 2 if k in axes else n for k, n in enumerate(shape))
+            split = [j + (k in axes) for k, j in enumerate(split)]
+            for high in product(*[(False, True)[: 1 + (k in axes)] for k in range(len(shape))]):
+                if any(high):
+                    index = tuple(
+                        slice(h, n) if up else slice(0, h if k in axes else n)
+                        for k, (up, h, n) in enumerate(zip(high, half, shape, strict=True))
+                    )
+                    bands.append(Band(index, tuple(zip(split, high, strict=True))))
+            shape, depth = half, depth + 1
+        coarse = tuple(slice(0, n) for n in shape)
+        bands.append(Band(coarse, tuple((j, False) for j in split)))
+        return bands[::-1]
+
+    @property
+    def regular(self) -> bool:
+        """Whether no sample is ever set aside: then the functions of a band are translates."""
+        coarse = self.bands()[0].kinds
+        return all(n % (1 << depth) == 0 for n, (depth, _) in zip(self.shape, coarse, strict=True))
+
+    def spread(self, variances: Array) -> Array:
+        """``Σ_i v_i φ_i(n)²``: the variances of the samples, of independent coefficients.
+
+        Exact if the transform is `regular` or small, else but for functions across the ends.
+        """
+        if not self.regular and variances.size <= _SMALL:
+            return self._squares() @ variances.ravel().astype(float)
+        total = np.zeros(self.shape)
+        for band in self.bands():
+            part = variances[band.index]
+            for axis, (depth, detail) in enumerate(band.kinds):
+                taps = _squared_taps(self._name, depth, detail, part.shape[axis])
+                part = _fit(_expand(part, axis, *taps), axis, self.shape[axis])
+            total += part
+        return total
+
+    def gather(self, weights: Array) -> Array:
+        """``Σ_n b_n φ_i(n)²``, the adjoint of `spread`.
+
+        The transform must be `regular`, unless all weights are the same.
+        """
+        if np.ptp(weights) == 0.0:
+            return np.array(weights, dtype=np.float64)
+        out = np.empty(self.shape)
+        for band in self.bands():
+            part = weights
+            for axis, (depth, detail) in enumerate(band.kinds):
+                length = band.index[axis].stop - band.index[axis].start
+                part = _collect(part, axis, *_squared_taps(self._name, depth, detail, length))
+            out[band.index] = part
+        return out
+
+    def places(self) -> Array:
+        """Where along the first axis each function is, from 0 to 1, in order of coefficients."""
+        out = np.empty(self.shape)
+        for band in self.bands():
+            count = band.index[0].stop - band.index[0].start
+            along = (np.arange(count) + 0.5) / count
+            out[band.index] = along.reshape(-1, *[1] * (len(self.shape) - 1))
+        return out.ravel()
+
+    def _squares(self) -> Array:
+        """The squares of all functions, (*shape, M)."""
+        size = int(np.prod(self.shape))
+        functions = self.synthesise(np.eye(size).reshape(size, *self.shape))
+        return np.moveaxis(functions**2, 0, -1)
+
+
+def _at(axis: int, part: slice) -> Any:
+    """An index of one axis, counted from the end."""
+    return (Ellipsis, part, *[slice(None)] * (-axis - 1))
+
+
+def _even(axis: int, length: int) -> tuple[Any, Any]:
+    """All but the last sample, and the last."""
+    return _at(axis, slice(0, length - 1)), _at(axis, slice(length - 1, length))
+
+
+def _halves(axis: int, length: int) -> tuple[Any, Any]:
+    return _at(axis, slice(0, length // 2)), _at(axis, slice(length // 2, length))
+
+
+def _fit(values: Array, axis: int, length: int) -> Array:
+    """Cut to a length, or repeat the last value up to it."""
+    if values.shape[axis] == length:
+        return values
+    return np.take(values, np.arange(length), axis=axis, mode="clip")
+
+
+@lru_cache(maxsize=256)
+def _squared_taps(name: str, depth: int, detail: bool, length: int) -> tuple[int, Array]:
+    """A band's function, squared, in blocks of ``2^depth`` samples, and where the first is.
+
+    The blocks come in reverse. Functions are translates by one block, `length` of them on a circle.
+    """
+    wavelet = pywt.Wavelet(name)
+    circle = min(length, 2 * wavelet.dec_len + 2)  # longer than the function, if it can be
+    function = np.zeros(circle)
+    function[0] = 1.0
+    for level in range(depth):
+        halves = (None, function) if detail and level == 0 else (function, None)
+        function = pywt.idwt(*halves, wavelet, _MODE)
+    blocks = function.reshape(circle, -1) ** 2
+    if circle == length:
+        return 0, blocks[::-1].copy()
+    half = circle // 2
+    blocks = np.roll(blocks, half, axis=0)  # block k is now at k + half
+    some = np.flatnonzero(blocks.any(axis=1))
+    first, last = int(some[0]), int(some[-1])
+    return first - half, blocks[first : last + 1][::-1].copy()
+
+
+def _expand(values: Array, axis: int, first: int, taps: Array) -> Array:
+    """Give each value along `axis` its blocks; they overlap and wrap around."""
+    count, width = taps.shape
+    if taps.size == 1:
+        return values
+    moved = np.moveaxis(values, axis, -1)
+    length = moved.shape[-1]
+    last = first + count - 1
+    around = np.take(moved, np.arange(-last, length - first), axis=-1, mode="wrap")
+    windows = np.lib.stride_tricks.sliding_window_view(around, count, axis=-1)
+    out = np.empty((*moved.shape, width))
+    step = max(1, _CHUNK * length // max(1, windows.size))
+    for start in range(0, length, step):
+        part = np.ascontiguousarray(windows[..., start : start + step, :], dtype=np.float64)
+        out[..., start : start + step, :] = part @ taps
+    return np.moveaxis(out.reshape(*moved.shape[:-1], length * width), -1, axis)
+
+
+def _collect(values: Array, axis: int, first: int, taps: Array) -> Array:
+    """The adjoint of `_expand`."""
+    count, width = taps.shape
+    if taps.size == 1:
+        return values
+    moved = np.moveaxis(values, axis, -1)
+    blocks = np.ascontiguousarray(moved).reshape(*moved.shape[:-1], -1, width)
+    products = blocks @ taps.T
+    total = np.zeros(products.shape[:-1])
+    for tap in range(count):
+        total += np.roll(products[..., tap], -(first + count - 1 - tap), axis=-1)
+    return np.moveaxis(total, -1, axis)
