@@ -7,7 +7,6 @@ import warnings
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +183,8 @@ def _denoise(data: Column | Media, args: Namespace, ticker: Ticker) -> Outcome:
         outcome.notes += [f"{name}: {note}" if name else note for note in told]
         if args.figures:
             stem = "_".join(["denoised", *name.split()])
-            outcome.figures[Path(args.figures) / f"{stem}.png"] = _figure(result, signal[place])
+            drawn = _figure(result, signal[place], options["t"])
+            outcome.figures[Path(args.figures) / f"{stem}.png"] = drawn
         signal[place] = result.signal
         outcome.noise_variances += np.ravel(result.noise_variance).tolist()
         outcome.kept += int(np.sum(result.n_active))
@@ -199,18 +199,20 @@ def _check_values(data: Column | Media, args: Namespace) -> None:
     for name, place in data.channels:
         if np.isnan(values[place]).all():
             raise ValueError(f"{data.source}: every sample{name and f' of {name}'} is missing")
-    if args.figures and values[data.channels[0][1]].ndim > 1:
-        raise ValueError(f"--figures draws signals of one dimension; {data.source} has more")
+    several = values.ndim > 1 and args.axes is not None
+    if args.figures and (several or values[data.channels[0][1]].ndim > 2):
+        raise ValueError(f"--figures draws one signal or image; {data.source} has more")
 
 
-def _figure(result: Any, y: np.ndarray) -> bytes:
+def _figure(result: Any, y: np.ndarray, t: np.ndarray | None) -> bytes:
     from matplotlib.figure import Figure
 
     from sparsebayes._workflow import png
+    from sparsebayes.plots import DenoiseDisplay
 
-    display = import_module("sparsebayes.plots").DenoiseDisplay
-    ax = Figure(figsize=(8, 5), layout="constrained").subplots()
-    return png(display.from_denoised(result, y, ax=ax).figure_)
+    n_axes, size = (3, (13, 4.5)) if y.ndim == 2 else (1, (8, 5))
+    axes = Figure(figsize=size, layout="constrained").subplots(1, n_axes)
+    return png(DenoiseDisplay.from_denoised(result, y, t=t, ax=axes).figure_)
 
 
 def _report(

@@ -27,7 +27,7 @@ from sparsebayes.engine import (
 Array = np.ndarray
 
 _EXCHANGED = 1 << 22  # samples times functions, up to which exchanges are tried
-_SEEN = 0.5  # the part of a coefficient's energy on samples from which its band is learned
+_SEEN = 0.5  # the part of a function's energy on samples that it needs to be judged by them
 
 
 class Pursued:
@@ -61,10 +61,11 @@ class Pursued:
         if not np.any(target) and noise is None:
             noise = np.finfo(np.float64).tiny ** 0.5
         sites = Gaussian(self._target, np.ones(rows.size), noise)
-        design = MatrixFree(transform, rows, memory_budget())
+        self._functions = functions = _seen_functions(transform, rows)
+        design = MatrixFree(transform, rows, functions, memory_budget())
         problem = Exact(design, prior, sites, memory_budget())
         solution = run(
-            _solver(transform),
+            _solver(transform, functions),
             problem,
             max_iter=max_iter,
             tol=tol * max(1.0, rows.size / 1000.0),
@@ -80,12 +81,14 @@ class Pursued:
         self.coefficients = self._filled(state.mean, 0.0)
         self.alpha = self._filled(state.alpha, np.inf)
         with np.errstate(divide="ignore", invalid="ignore"):
-            projections = np.nan_to_num(problem.moments / problem.norms, posinf=0.0, neginf=0.0)
+            ratio = np.nan_to_num(problem.moments / problem.norms, posinf=0.0, neginf=0.0)
+        projections = np.zeros(int(np.prod(transform.coefficient_shape)))
+        projections[functions] = ratio
         self.projections = projections.reshape(transform.coefficient_shape)
 
     def _filled(self, values: Array, other: float) -> Array:
         out = np.full(int(np.prod(self.transform.coefficient_shape)), other)
-        out[self._state.active] = values
+        out[self._functions[self._state.active]] = values
         return out.reshape(self.transform.coefficient_shape)
 
     @cached_property
@@ -105,28 +108,32 @@ class Pursued:
         return total + self._left_out()
 
     def _left_out(self) -> Array:
-        """What the kept functions do not explain, judged in one orthonormal basis."""
+        """What the kept functions do not explain, judged in one orthonormal basis.
+
+        Of a coefficient that can be told, what the residual says counts. Others may be as
+        large as those of their band are on average, the kept ones included.
+        """
         probe, kept = self._probe()
-        shape = probe.shape
+        shape, variance = probe.shape, self.noise_variance
         residual = self._target - self._estimate.ravel()[self._rows]
         size = int(np.prod(shape))
         counts = np.bincount(self._rows, minlength=size).reshape(shape)
         rest = np.bincount(self._rows, residual, minlength=size).reshape(shape)
         seen = np.clip(probe.gather(np.minimum(counts, 1.0)), 1e-12, 1.0)
+        told = seen >= _SEEN
         mean = np.divide(rest, counts, out=np.zeros(shape), where=counts > 0)
-        coefficients = probe.analyse(mean) / seen
-        variance = self.noise_variance
-        z = coefficients**2 * seen / variance
+        z = probe.analyse(mean) ** 2 / (seen * variance)
+        with_kept = np.where(kept != 0, kept**2 / variance, z)
         errors = np.zeros(shape)
         for bands in joined(probe.bands()):
-            told = np.concatenate(
-                [np.ravel(z[b.index] + kept[b.index] ** 2 / variance) for b in bands]
-            )
-            well = np.concatenate([np.ravel(seen[b.index] > _SEEN) for b in bands])
-            found = inclusion.estimate(told[well] if well.any() else told)
+            known = np.concatenate([with_kept[b.index][told[b.index]] for b in bands])
+            found = inclusion.estimate(known)
+            everywhere = found.error(known, np.zeros(1)).mean() if known.size else 0.0
             for band in bands:
-                part = found.error(z[band.index], 0.0, seen[band.index])
-                errors[band.index] = part.reshape(errors[band.index].shape)
+                here, sure = errors[band.index], told[band.index]
+                here[sure] = found.error(z[band.index][sure], np.zeros(1), seen[band.index][sure])
+                own = found.error(with_kept[band.index][sure], np.zeros(1))
+                here[~sure] = own.mean() if own.size else everywhere
         errors[kept != 0] = 0.0
         return probe.spread(errors * variance)
 
@@ -142,7 +149,19 @@ class Pursued:
         return WaveletTransform("sym8", transform.shape, None), np.zeros(transform.shape)
 
 
-def _solver(transform: Transform) -> Solver:
+def _seen_functions(transform: Transform, rows: Array) -> Array:
+    """The functions that can be told: those with enough of their energy on samples.
+
+    The prior knows a function by its samples only. One that lies in a gap but for its tail would
+    follow the noise there, and be anything in the gap.
+    """
+    size = int(np.prod(transform.shape))
+    counts = np.minimum(np.bincount(rows, minlength=size), 1.0).reshape(transform.shape)
+    whole = transform.gather(np.ones(transform.shape)).ravel()
+    return np.flatnonzero(transform.gather(counts).ravel() >= _SEEN * whole)
+
+
+def _solver(transform: Transform, functions: Array) -> Solver:
     """The sequential solver; with exchanges where members of a union are found in places."""
     if not isinstance(transform, StackedTransform):
         return Sequential()
@@ -157,12 +176,13 @@ def _solver(transform: Transform) -> Solver:
         if place is not None:
             everywhere[part] = place
     swaps = []
-    for depth in (2, 4, 8):
+    for depth in (1, 2, 4, 8):
         for piece in range(depth):
             inside = (everywhere >= piece / depth) & (everywhere < (piece + 1) / depth)
-            drop = np.flatnonzero(inside)
+            drop = np.flatnonzero(inside[functions])
             for place, part in zip(located, transform.slices, strict=True):
                 if place is not None:
-                    pool = drop[(drop >= part.start) & (drop < part.stop)]
+                    number = functions[drop]
+                    pool = drop[(number >= part.start) & (number < part.stop)]
                     swaps.append(Swap(drop, pool))
     return Exchanging(swaps)

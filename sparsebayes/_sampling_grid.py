@@ -13,6 +13,7 @@ from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
 
 Array = np.ndarray
 
+_EVEN = 1e-3  # of a step, by which evenly spaced positions may differ
 _FINEST = 8  # nodes of a grid for each sample, at most
 
 
@@ -104,18 +105,28 @@ class Grid:
         return numbers[seen]
 
 
-def even_grid(shape: tuple[int, ...], dictionary: Dictionary, *, gaps: bool) -> Grid:
-    """The samples themselves; with gaps, rounded up to where wavelets are translates."""
-    if not gaps or not any(isinstance(member, Wavelet) for member in dictionary.members):
-        return Grid(shape)
-    padded = tuple(_regular(n) for n in shape)
-    if padded == shape:
-        return Grid(shape)
-    numbers = np.arange(np.prod(padded)).reshape(padded)
-    return Grid(padded, None, numbers[tuple(slice(0, n) for n in shape)])
+def lay_grid(
+    shape: tuple[int, ...], t: Array | None, dictionary: Dictionary, *, gaps: bool
+) -> Grid:
+    """The grid for signals of this shape, whose samples are at t; some may be missing."""
+    steps = np.empty(0) if t is None else np.diff(t)
+    if t is not None and not (np.all(steps > 0) and np.ptp(steps) <= _EVEN * steps.mean()):
+        return _uneven_grid(t, dictionary)
+    wavelets = any(isinstance(member, Wavelet) for member in dictionary.members)
+    # Where samples are missing, wavelets must be translates of each other.
+    padded = tuple(_regular(n) for n in shape) if gaps and wavelets else shape
+    where = None
+    if padded != shape:
+        numbers = np.arange(np.prod(padded)).reshape(padded)
+        where = numbers[tuple(slice(0, n) for n in shape)]
+    points = None
+    if t is not None:
+        step = (t[-1] - t[0]) / max(t.size - 1, 1)
+        points = (t[0] + step * np.arange(padded[0]),)
+    return Grid(padded, points, where)
 
 
-def uneven_grid(t: Array, dictionary: Dictionary) -> Grid:
+def _uneven_grid(t: Array, dictionary: Dictionary) -> Grid:
     """A grid under samples at t, as fine as their smallest distance, but not too fine.
 
     Kernels alone need none: they are centred at t.

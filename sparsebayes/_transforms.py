@@ -7,7 +7,8 @@ holds Φ. `WaveletTransform` is in a file of its own.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import scipy.fft
@@ -76,7 +77,9 @@ class CosineTransform:
             double, sign = _doubled(length)
             part = values / length
             series = np.zeros_like(part)
-            np.add.at(series, (Ellipsis, double), sign * part)
+            half = (length + 1) // 2  # up to there the doubles are all different, and beyond too
+            series[..., double[:half]] += (sign * part)[..., :half]
+            series[..., double[half:]] += (sign * part)[..., half:]
             out = part.sum(axis=-1, keepdims=True) + 0.5 * scipy.fft.dct(series, type=3, axis=-1)
             variances = np.moveaxis(out, -1, axis)
         return variances
@@ -97,8 +100,7 @@ class CosineTransform:
         while edges[-1] < self.shape[0]:
             edges.append(min(2 * edges[-1], self.shape[0]))
         whole = tuple(slice(0, n) for n in self.shape[1:])
-        pairs = zip(edges[:-1], edges[1:], strict=True)
-        return [Band((slice(low, high), *whole), ()) for low, high in pairs]
+        return [Band((slice(low, high), *whole), ()) for low, high in pairwise(edges)]
 
     def places(self) -> None:
         return None
@@ -205,8 +207,7 @@ class StackedTransform:
         self.shape = members[0].shape
         sizes = [int(np.prod(member.coefficient_shape)) for member in members]
         edges = np.concatenate([[0], np.cumsum(sizes)])
-        pairs = zip(edges[:-1], edges[1:], strict=True)
-        self.slices = [slice(int(low), int(high)) for low, high in pairs]
+        self.slices = [slice(int(low), int(high)) for low, high in pairwise(edges)]
         self.coefficient_shape: tuple[int, ...] = (int(edges[-1]),)
 
     def analyse(self, signal: Array) -> Array:

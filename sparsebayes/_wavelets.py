@@ -187,16 +187,19 @@ class WaveletTransform:
     def gather(self, weights: Array) -> Array:
         """``Σ_n b_n φ_i(n)²``, the adjoint of `spread`.
 
-        The transform must be `regular`, unless all weights are the same.
+        It is exact where `spread` is, and where all weights are the same.
         """
         if np.ptp(weights) == 0.0:
             return np.array(weights, dtype=np.float64)
+        if not self.regular and weights.size <= _SMALL:
+            return np.tensordot(weights, self._squares(), len(self.shape)).reshape(self.shape)
         out = np.empty(self.shape)
         for band in self.bands():
             part = weights
             for axis, (depth, detail) in enumerate(band.kinds):
                 length = band.index[axis].stop - band.index[axis].start
-                part = _collect(part, axis, *_squared_taps(self._name, depth, detail, length))
+                taps = _squared_taps(self._name, depth, detail, length)
+                part = _collect(_fit(part, axis, length << depth), axis, *taps)
             out[band.index] = part
         return out
 

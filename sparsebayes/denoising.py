@@ -21,7 +21,7 @@ from sparsebayes._parameters import (
     check_switches,
 )
 from sparsebayes._pursuit import Pursued
-from sparsebayes._sampling_grid import Grid, Layout, even_grid, lay_out, uneven_grid
+from sparsebayes._sampling_grid import Grid, Layout, lay_grid, lay_out
 from sparsebayes._shrinkage import CLASSICAL, Shrunk
 from sparsebayes._transforms import StackedTransform, Transform
 from sparsebayes.dictionaries import Dictionary, as_dictionary
@@ -252,10 +252,7 @@ def denoise(
     signals = layout.split(values)
     seen = ~np.isnan(signals)
     whole = bool(seen.all())
-    if positions is None:
-        grid = even_grid(layout.signal_shape, chosen, gaps=not whole)
-    else:
-        grid = uneven_grid(positions, chosen)
+    grid = lay_grid(layout.signal_shape, positions, chosen, gaps=not whole)
     transform = chosen.bind(grid.shape, grid.points)
     closed = transform.orthonormal and whole and grid.where is None
     if method != "evidence" and not closed:
@@ -276,9 +273,16 @@ def denoise(
         if closed and price is not None:
             fit = Shrunk(transform, target, method, price, variance)
         else:
-            limits = {"max_iter": max_iter, "tol": tol, "report": report}
-            target = target.reshape(-1)
-            fit = Pursued(transform, target, grid.rows(mask), law, variance, **limits)
+            fit = Pursued(
+                transform,
+                target.reshape(-1),
+                grid.rows(mask),
+                law,
+                variance,
+                max_iter=max_iter,
+                tol=tol,
+                report=report,
+            )
         fits.append(fit)
         offsets.append(offset)
     found = Denoised(fits, offsets, layout, grid, chosen)

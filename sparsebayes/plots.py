@@ -9,11 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._calibration_plot import CalibrationDisplay
 from sparsebayes._classification_plot import ClassificationDisplay
+from sparsebayes._denoise_plot import DenoiseDisplay
 from sparsebayes._drawing import BLUE, GREY, ORANGE, axes, require_matplotlib
 
 __all__ = [
     "CalibrationDisplay",
     "ClassificationDisplay",
+    "DenoiseDisplay",
     "EvidenceDisplay",
     "RegressionDisplay",
 ]

@@ -138,41 +138,49 @@ class MatrixFree:
     operator : Operator
     rows : ndarray of int, (N,)
         The points of the flattened grid that were sampled; a point may occur again.
+    functions : ndarray of int, (M,)
+        The operator's functions in use, counted in the flattened coefficients.
     memory_budget : int
         Bytes.
     """
 
-    def __init__(self, operator: Operator, rows: Array, memory_budget: int) -> None:
+    def __init__(
+        self, operator: Operator, rows: Array, functions: Array, memory_budget: int
+    ) -> None:
         self._operator = operator
         self._rows = rows
+        self._functions = functions
+        self._n_all = math.prod(operator.coefficient_shape)
         self._n_grid = math.prod(operator.shape)
         self._whole = rows.size == self._n_grid and bool((rows == np.arange(rows.size)).all())
-        self.shape = (rows.size, math.prod(operator.coefficient_shape))
+        self.shape = (rows.size, functions.size)
         self.capacity = max(64, memory_budget // (32 * max(1, rows.size)))
-        self._batch = max(1, (1 << 22) // max(self.shape))  # transforms at a time
+        self._batch = max(1, (1 << 22) // max(self._n_grid, self._n_all))  # transforms at a time
 
     def columns(self, index: Array) -> Array:
         out = np.empty((self.shape[0], index.size), order="F")
         for part in self._batches(index.size):
             some = index[part]
-            units = np.zeros((some.size, self.shape[1]))
-            units[np.arange(some.size), some] = 1.0
+            units = np.zeros((some.size, self._n_all))
+            units[np.arange(some.size), self._functions[some]] = 1.0
             grid = self._operator.synthesise(self._shaped(units, self._operator.coefficient_shape))
             out[:, part] = grid.reshape(some.size, -1)[:, self._rows].T
         return out
 
     def project(self, rhs: Array) -> Array:
         if rhs.ndim == 1:
-            return self._operator.analyse(self._on_grid(rhs[None]))[0].ravel()
+            return self._operator.analyse(self._on_grid(rhs[None]))[0].ravel()[self._functions]
         out = np.empty((self.shape[1], rhs.shape[1]), order="F")
         for part in self._batches(rhs.shape[1]):
             grid = self._on_grid(rhs[:, part].T)
-            out[:, part] = self._operator.analyse(grid).reshape(len(grid), -1).T
+            products = self._operator.analyse(grid).reshape(len(grid), -1)
+            out[:, part] = products[:, self._functions].T
         return out
 
     def squared_norms(self, weights: Array) -> Array:
         some = weights[None] if weights.ndim == 1 else weights.T
-        out = np.stack([self._operator.gather(grid).ravel() for grid in self._on_grid(some)])
+        norms = [self._operator.gather(grid).ravel() for grid in self._on_grid(some)]
+        out = np.stack(norms)[:, self._functions]
         return out[0] if weights.ndim == 1 else out.T
 
     def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ functions are taken out together and others are let in alone, before all may com
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Exchanging:
     """
 
     swaps: Sequence[Swap]
-    solver: Sequential = Sequential()
+    solver: Sequential = field(default_factory=Sequential)
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
         path = self.solver.climb(problem, tol, rng)

@@ -146,8 +146,8 @@ def _look(flat: Array, c: float, variance: float) -> Maximum:
     """The objective and what is kept at one noise variance."""
     threshold = variance * (1.0 + 2.0 * c)
     if variance == 0.0:
-        kept = int(np.count_nonzero(flat))
-        return Maximum(0.0, np.inf, kept, float(kept))
+        nonzero = int(np.count_nonzero(flat))
+        return Maximum(0.0, np.inf, nonzero, float(nonzero))
     total, count, determined = 0.0, 0, 0.0
     for energy in squares(flat):
         kept = energy > threshold
