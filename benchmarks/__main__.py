@@ -19,6 +19,13 @@ GROUPS = {
     "regression": ("sinc", "friedman", "large", "stall"),
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
     "predictive": ("uncertainty", "defaults"),
+    "denoise": ("signals", "images", "transforms", "union"),
+}
+NEEDED = {
+    "fastrvm": "fastrvm",
+    "gpytorch": "gpytorch",
+    "scoringrules": "scoringrules",
+    "skimage": "scikit-image",
 }
 SECTIONS = tuple(section for group in GROUPS.values() for section in group)
 
@@ -27,16 +34,22 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Compare RVR and RVC with other packages. Results are stored beside the page, "
-        "in a file of the same name ending in .json; a partial run replaces its own only.",
+        description="Compare RVR, RVC and denoise with other packages. Results are stored beside "
+        "the page, in a file of the same name ending in .json; a partial run replaces its own.",
     )
-    parser.add_argument("--quick", action="store_true", help="N up to 1000, fewer data sets")
+    parser.add_argument("--quick", action="store_true", help="small N only, fewer data sets")
     parser.add_argument("--only", choices=(*GROUPS, *SECTIONS), help="run one part")
     parser.add_argument(
-        "--size", type=int, help="with --only friedman or moons: this number of samples alone"
+        "--size",
+        type=int,
+        help="with --only friedman, moons, signals, transforms or union: this number of samples "
+        "alone",
     )
     parser.add_argument(
-        "--seed", type=int, help="with a part of classification: this data set alone"
+        "--seed",
+        type=int,
+        help="with a part of classification: this data set alone; with signals or images: the "
+        "number of the first draw",
     )
     parser.add_argument("--splits", type=int, help="with a part of predictive: so many splits")
     parser.add_argument("--data", help="with a part of predictive: this data set alone")
@@ -48,7 +61,15 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
     """Yield (key, result) of one section."""
-    from benchmarks import classification, defaults, large, regression, stall, uncertainty
+    from benchmarks import (
+        classification,
+        defaults,
+        denoising,
+        large,
+        regression,
+        stall,
+        uncertainty,
+    )
 
     quick, size = options.quick, options.size
     if section in large.SECTIONS:
@@ -58,6 +79,8 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
     elif section in GROUPS["predictive"]:
         part = defaults if section == "defaults" else uncertainty
         yield from part.run(quick, options.splits, options.data)
+    elif section in GROUPS["denoise"]:
+        yield from denoising.run(section, quick, size, options.seed)
     elif section in classification.SECTIONS:
         yield from classification.run(quick, section, size, options.seed)
     else:
@@ -67,8 +90,8 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
 def main(arguments: list[str] | None = None) -> int:
     """Run the parts asked for and write the page after each."""
     options = parse(arguments)
-    for package in ("fastrvm", "gpytorch", "scoringrules"):
-        if find_spec(package) is None:
+    for module, package in NEEDED.items():
+        if find_spec(module) is None:
             print(f"{package} is missing: pip install -e '.[bench]'", file=sys.stderr)
             return 2
     from benchmarks import _report, _tables

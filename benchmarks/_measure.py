@@ -21,7 +21,17 @@ from threadpoolctl import threadpool_limits
 
 # (first measured time in seconds, number of fits): slow fits are repeated less.
 REPEATS = ((0.02, 15), (0.2, 7), (2.0, 5), (10.0, 3))
-PACKAGES = ("numpy", "scipy", "scikit-learn", "fastrvm", "gpytorch", "torch", "sparsebayes")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "PyWavelets",
+    "scikit-image",
+    "fastrvm",
+    "gpytorch",
+    "torch",
+    "sparsebayes",
+)
 
 
 def repeats(seconds: float) -> int:

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from benchmarks import _tables, classification, defaults, large, regression, stall, uncertainty
+from benchmarks import (
+    _tables,
+    classification,
+    defaults,
+    denoising,
+    large,
+    regression,
+    stall,
+    uncertainty,
+)
 
 FACTORS = {  # the largest fit time of RVR, in fastrvm's
     "sinc 100": 4.0,
@@ -113,4 +122,5 @@ def render(results: dict[str, Any]) -> str:
         parts += [uncertainty.to_markdown(results["uncertainty"])]
     if "defaults" in results:
         parts += ["## Which defaults\n", defaults.to_markdown(results["defaults"])]
+    parts += denoising.section(results)
     return "\n".join(parts)

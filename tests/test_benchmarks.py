@@ -3,8 +3,19 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.signal import savgol_filter
 
-from benchmarks import _splits, defaults, uncertainty
+from benchmarks import (
+    _denoisers,
+    _splits,
+    defaults,
+    denoising,
+    images,
+    signals,
+    transforms,
+    uncertainty,
+    union,
+)
 
 
 @pytest.fixture
@@ -91,3 +102,135 @@ def test_models_are_compared_with_the_peer():
     cells = next(line for line in text.splitlines() if line.startswith("| RVR")).split("|")
     assert [cell.strip() for cell in cells[2:4]] == ["0.500", "0.250"]
     assert cells[9].strip() == "−1.50"
+
+
+def test_universal_threshold_removes_noise_and_keeps_the_length():
+    noise = np.random.default_rng(0).normal(size=2001)
+    step = np.repeat([0.0, 50.0], [1000, 1001])
+    for mode in ("hard", "soft"):
+        assert np.mean(_denoisers.thresholded(noise, mode) ** 2) < 0.03
+        assert np.mean((_denoisers.thresholded(step + noise, mode) - step) ** 2) < 1.0
+
+
+def test_savgol_error_of_left_out_samples_is_that_of_a_fit_without_them():
+    y = np.random.default_rng(0).normal(size=30)
+    window = 9
+    direct = []
+    for n in range(4, 26):
+        others = np.delete(np.arange(n - 4, n + 5), 4)
+        fit = np.polynomial.Polynomial.fit(others, y[others], 3)
+        direct.append((y[n] - fit(n)) ** 2)
+    estimate = savgol_filter(y, window, 3)
+    assert_allclose(_denoisers.left_out(y, estimate, window), np.mean(direct))
+
+
+def test_savgol_window_follows_the_signal():
+    t, rng = np.linspace(0, 1, 1024), np.random.default_rng(0)
+    noise = 0.1 * rng.normal(size=t.size)
+    assert _denoisers.windows(1024) == [5, 9, 17, 33, 65, 129]
+    assert max(_denoisers.windows(2**22)) == 33
+    for truth, window in ((t**2, 129), (np.sin(2 * np.pi * 100 * t), 5)):
+        expected = savgol_filter(truth + noise, window, 3)
+        assert_array_equal(_denoisers.smoothed(truth + noise), expected)
+
+
+def test_scores_are_in_units_of_the_noise():
+    truth, std = np.zeros(4), np.array([1.0, 1.0, 1.0, 3.0])
+    estimates = {"denoise": np.array([0.0, 1.9, 2.0, 4.0]), "other": np.full(4, 2.0)}
+    one = signals.scored(truth, 4.0, estimates, std)
+    assert one["coverage"] == 0.75 and one["std"] == 0.75
+    assert one["errors"]["other"] == 1.0
+    worse = signals.scored(truth, 4.0, estimates | {"other": np.full(4, 4.0)}, std)
+    both = signals.averaged([one, worse])
+    assert both["errors"]["other"] == 2.5 and both["draws"] == 2
+    assert_allclose(both["uncertainty"]["other"], 1.5)  # two differences, 3 apart
+    assert_allclose(signals.width(both), 0.75 / np.sqrt(one["errors"]["denoise"]))
+    assert signals.best_other(both) == ("other", one["errors"]["denoise"] / 2.5)
+
+
+def signal_record(size=4096, signal="bumps", snr=5, ours=1.0, coverage=0.95, **others):
+    errors = {"denoise": ours, **others}
+    return {
+        "size": size,
+        "signal": signal,
+        "snr": snr,
+        "draws": 20,
+        "noise_variance": 0.01,
+        "errors": errors,
+        "uncertainty": dict.fromkeys(others, 0.125),
+        "coverage": coverage,
+        "std": 0.8,
+    }
+
+
+def test_entries_where_ours_is_behind_are_listed_worst_first():
+    names = ("sinc", "blocks", "bumps")
+    records = {
+        name: signal_record(signal=name, hard=error, soft=9.0)
+        for name, error in zip(names, (0.5, 2.0, 0.25), strict=True)
+    }
+    lines = signals.behind(records).splitlines()
+    assert "1 of 3 entries" in lines[0]
+    assert [line.split("|")[1].strip() for line in lines[4:]] == [
+        "N = 4096, bumps, SNR 5",
+        "N = 4096, sinc, SNR 5",
+    ]
+    assert [cell.strip() for cell in lines[4].split("|")[2:6]] == ["hard", "4.00", "75", "12"]
+    assert "hard | soft" in signals.to_markdown(records)
+
+
+def test_ours_is_counted_against_each_other_method():
+    records = {
+        str(k): signal_record(hard=error, **{signals.RIC: 0.1}) for k, error in enumerate((0.25, 4))
+    }
+    row = signals.against(records).splitlines()[2].split("|")
+    assert [cell.strip() for cell in row[1:-1]] == ["hard", "1 of 2", "1.00", "2 of 2", "0.100"]
+
+
+def test_limits_of_denoising():
+    shrinkers = dict.fromkeys(_denoisers.shrinkers(), 1.25) | {"hard": 0.1}
+    records = {
+        "4096/bumps/5": signal_record(**shrinkers),
+        "1024/doppler/7": signal_record(1024, "doppler", 7, ours=0.04, coverage=0.99, **shrinkers),
+    }
+    cost = {"seconds": {"denoise": 1.0}, "ratios": {"denoise": 7.0}, "resident": {"denoise": 5.5}}
+    times = {
+        str(2**20): {"shape": [2**20], **cost},
+        str(2**23): {"shape": [2**23], **cost, "seconds": {"denoise": 64.0}},
+    }
+    union_record = {"fit": 30.0, "memory": 3000.0}
+    results = {"signals": records, "transforms": times, "union": {"65536/sym8+dct": union_record}}
+    found = {what: (value, met) for what, _, value, met in denoising.limits(results)}
+    assert found["Doppler, N = 1024, SNR 7, 20 draws: mean squared error"] == ("4.00e-04", False)
+    assert found["bumps, N = 4096, SNR 5, 20 draws: error / Bayes, sym8"] == ("0.800", True)
+    assert found["N = 4096: coverage, lowest and highest"] == ("0.9500 to 0.9500", True)
+    assert found["all N: coverage, lowest and highest"] == ("0.9500 to 0.9900", False)
+    assert found["all N: mean std of the band / RMSE, largest"] == ("4.00", False)
+    assert found["2²⁰ samples: time / wavedec + waverec"] == ("7.00", False)
+    assert found["2²⁰ samples: peak memory beyond the input, arrays"] == ("5.5", True)
+    assert found["exponent of the time, 2²⁰ to 2²³ samples"] == ("2.00", False)
+    assert [met for what, (_, met) in found.items() if what.startswith("sym8 + dct")] == [
+        True,
+        False,
+    ]
+
+
+def test_transforms_of_reference_are_inverse_to_each_other():
+    for shape in ((256,), (64, 128)):
+        y = transforms.noisy(shape) if len(shape) == 1 else np.arange(8192.0).reshape(shape)
+        assert_allclose(transforms.there_and_back(y), y, atol=1e-8)
+    assert transforms.noisy((600, 700)).shape == (600, 700)
+
+
+def test_psnr_of_an_image():
+    assert_allclose(images.psnr(1.0, 25.5), 20.0)
+    assert_allclose(images.psnr(0.1, 25.5), 30.0)
+
+
+def test_union_is_measured():
+    y, truth = union.bumps_and_tones(512)
+    assert_allclose(np.std(truth) / np.std(y - truth), union.SNR, rtol=0.1)
+    record = union.child("sym8+dct", 512)
+    assert record["converged"] and record["errors"]["denoise"] < 1.0
+    assert record["band_memory"] >= record["memory"] > 10
+    assert "| sym8+dct " in union.to_markdown({"512/sym8+dct": record})

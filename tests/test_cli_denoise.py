@@ -17,6 +17,7 @@ from scipy.stats import norm
 from sparsebayes import _denoise_command, denoise
 from sparsebayes._ticker import Ticker
 from sparsebayes.cli import main
+from sparsebayes.plots import DenoiseDisplay
 
 N = 512
 T = np.linspace(0.0, 1.0, N)
@@ -247,17 +248,21 @@ def test_std_of_an_image_with_alpha(folder, rng):
     assert_array_equal(std[..., 1], denoise(values[..., 1]).std)
 
 
-def test_figures(folder, capsys, monkeypatch):
-    shown = []
+@pytest.fixture
+def shown(monkeypatch):
+    """What was drawn: results, samples and displays."""
+    drawn = []
+    draw = DenoiseDisplay.from_denoised
 
-    class Display:
-        @classmethod
-        def from_denoised(cls, result, y, *, kind="signal", ax=None):
-            shown.append((result, y.copy()))
-            cls.figure_ = ax.figure
-            return cls
+    def recorded(result, y, **options):
+        drawn.append((result, y.copy(), draw(result, y, **options)))
+        return drawn[-1][-1]
 
-    monkeypatch.setattr("sparsebayes.plots.DenoiseDisplay", Display, raising=False)
+    monkeypatch.setattr(DenoiseDisplay, "from_denoised", recorded)
+    return drawn
+
+
+def test_figures(folder, capsys, shown):
     samples = np.stack([NOISY, NOISY[::-1]], axis=1).astype("f4")
     wavfile.write("a.wav", 8000, samples)
     assert main(["denoise", "a.wav", "-o", "b.wav", "--figures", "f/g"]) == 0
@@ -265,12 +270,25 @@ def test_figures(folder, capsys, monkeypatch):
     for k in range(2):
         path = os.path.join("f", "g", f"denoised_channel_{k + 1}.png")
         assert (folder / path).read_bytes().startswith(b"\x89PNG") and path in out
-        result, y = shown[k]
+        result, y, display = shown[k]
         assert_array_equal(y, samples[:, k])  # before
         assert_array_equal(result.signal, wavfile.read("b.wav")[1][:, k])
+        assert_array_equal(display.lines_[0].get_ydata(), result.signal)
     np.save("a.npy", NOISY)
     assert main(["denoise", "a.npy", "-o", "b.npy", "--figures", "h"]) == 0
     assert os.listdir("h") == ["denoised.png"]
+
+
+def test_figures_of_images_and_of_times(folder, shown):
+    np.save("a.npy", IMAGE)
+    assert main(["denoise", "a.npy", "-o", "b.npy", "--figures", "f", "--quiet"]) == 0
+    times = np.linspace(0.0, 3.0, 40) ** 2
+    write_csv("a.csv", {"t": times.tolist(), "y": NOISY[:40].tolist()})
+    argv = ["denoise", "a.csv", "-o", "b.csv", "--time", "t", "--column", "y", "--figures", "g"]
+    assert main([*argv, "--quiet"]) == 0
+    assert len(shown[0][-1].images_) == 3
+    assert_array_equal(shown[1][-1].lines_[0].get_xdata(), times)
+    assert imagecodecs.png_decode((folder / "f" / "denoised.png").read_bytes()).ndim == 3
 
 
 def test_a_constant_signal_is_no_error(folder):
@@ -318,7 +336,8 @@ def test_a_constant_signal_is_no_error(folder):
         (["nan.npy", "-o", "b.npy"], "nan.npy: every sample is missing"),
         (["nan.wav", "-o", "b.wav"], "nan.wav: every sample of channel 2 is missing"),
         (["gone.csv", "-o", "b.csv", "--column", "y"], "gone.csv: every sample is missing"),
-        (["image.npy", "-o", "b.npy", "--figures", "f"], "--figures draws .* one dimension"),
+        (["volume.npy", "-o", "b.npy", "--figures", "f"], "--figures draws one signal or image"),
+        (["image.npy", "-o", "b.npy", "--axes", "1", "--figures", "f"], "--figures draws one"),
         (["a.npy", "-o", "b.npy", "--figures", "a.npy"], "not a directory"),
         (["empty.wav", "-o", "b.wav"], "empty.wav: the file is empty"),
         (["cut.wav", "-o", "b.wav"], "cut.wav: not a readable .wav file .it is truncated"),
@@ -331,6 +350,7 @@ def test_one_clear_line(folder, capsys, argv, message):
     (folder / "d.npy").mkdir()
     np.save("a.npy", NOISY)
     np.save("image.npy", IMAGE)
+    np.save("volume.npy", np.stack([IMAGE, IMAGE]))
     np.save("inf.npy", [1.0, np.inf, 2.0])
     np.save("nan.npy", [np.nan, np.nan])
     wavfile.write("nan.wav", 8000, np.array([[1.0, np.nan], [2.0, np.nan]]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +12,7 @@ import numpy as np
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.posterior import State
-from sparsebayes.engine.problem import Problem
+from sparsebayes.engine.problem import Problem, blocks
 
 Array = np.ndarray
 
@@ -30,7 +31,7 @@ class Scores:
     weight: Array  # what the prior has for g
     s: Array  # S and Q of every weight
     q: Array
-    half: Array  # L⁻¹ Φ_aᵀBΦ, over all weights
+    half: Callable[[slice | Array], Array]  # L⁻¹ Φ_aᵀBΦ, of some weights
 
     @cached_property
     def largest(self) -> float:
@@ -47,8 +48,18 @@ def score(problem: Problem, state: State) -> Scores:
     """Score all functions: O(S² M) and what the survey costs."""
     seen = problem.survey(state)
     group = problem.group
-    half = linalg.half_solve(state.factor, seen.rows) if state.active.size else seen.rows
-    s = seen.scale - np.einsum("sm,sm->m", half, half)
+
+    def half(part: slice | Array) -> Array:
+        rows = seen.rows(part)
+        return linalg.half_solve(state.factor, rows) if state.active.size else rows
+
+    s = seen.scale.copy()
+    shrunk = np.zeros(s.size)
+    for part in blocks(s.size, state.mean.size):
+        block = half(part)
+        s[part] -= np.einsum("sm,sm->m", block, block)
+        if problem.prior.cost:
+            shrunk[part] = _shrunk(state, block)
     scale, mean_s = fold(seen.scale, group), fold(s, group)
     lost = np.maximum(LOST * scale, _TINY)
     able = mean_s > lost
@@ -56,7 +67,7 @@ def score(problem: Problem, state: State) -> Scores:
     mean_s = np.maximum(mean_s, lost)
     weight = scale
     if problem.prior.cost:
-        weight = np.maximum(mean_s - fold(_shrunk(state, half), group), 0.0)
+        weight = np.maximum(mean_s - fold(shrunk, group), 0.0)
     gain = group * problem.prior.best_gain(mean_s, fold(seen.q**2, group), weight)
     gain[~able] = 0.0
     return Scores(gain, scale, weight, s, seen.q, half)
@@ -116,7 +127,7 @@ def _in_turn(
     lost = least.copy()
     gain, weight = scores.gain[index], scores.weight[index]
     weights = expand(index, group)
-    q, s, half = scores.q[weights], scores.s[weights], scores.half[:, weights]
+    q, s, half = scores.q[weights], scores.s[weights], scores.half(weights)
     overlaps = problem.overlaps(state, index)
     taken = np.empty((16 * group, weights.size))  # rows L⁻¹φᵀC⁻¹Φ of those chosen, LLᵀ = αI + S
     chosen: list[int] = []

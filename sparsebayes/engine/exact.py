@@ -12,7 +12,7 @@ from sparsebayes.engine import linalg
 from sparsebayes.engine.design import Dense, Design
 from sparsebayes.engine.posterior import State, gradient
 from sparsebayes.engine.priors import Flat, Prior
-from sparsebayes.engine.problem import Problem, Survey, first_of_equals, probe
+from sparsebayes.engine.problem import Problem, Survey, blocks, first_of_equals, probe
 from sparsebayes.engine.sites import Gaussian
 
 Array = np.ndarray
@@ -108,10 +108,17 @@ class Exact(Problem):
 
     def survey(self, state: State) -> Survey:
         """O(S M), without a look at the samples."""
-        beta = state.beta
-        rows = self.gram_rows(state.active)
-        rows *= beta
-        return Survey(beta * self.norms, beta * self.moments - state.mean @ rows, rows)
+        beta, active = state.beta, state.active
+
+        def rows(part: slice | Array) -> Array:
+            slots = self._slots(active)  # others may have been computed in their place
+            chosen = slots if isinstance(part, slice) else slots[:, None]
+            return beta * self._rows[chosen, part]
+
+        q = beta * self.moments
+        for part in blocks(q.size, active.size):
+            q[part] -= state.mean @ rows(part)
+        return Survey(beta * self.norms, q, rows)
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
         columns = self.design.columns(index)

@@ -205,7 +205,8 @@ class Latent(Problem):
         products = products.T.reshape(outputs, size + 1, count)
         scale = norms.T.reshape(outputs, count)
         rows, q = products[:, :size].transpose(1, 0, 2), products[:, size]
-        return Survey(*(self._gather(part) for part in (scale, q, rows)))
+        scale, q, rows = (self._gather(part) for part in (scale, q, rows))
+        return Survey(scale, q, lambda part: rows[:, part].copy())
 
     def _gather(self, values: Array) -> Array:
         """From (..., K, functions of the design) to the weights, (..., M)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from sparsebayes.engine.priors import Prior
 
 Array = np.ndarray
 
+_BLOCK = 1 << 22  # numbers of Φ_aᵀBΦ at a time
+
 
 @dataclass(frozen=True, eq=False)
 class Survey:
@@ -23,13 +25,13 @@ class Survey:
     ----------
     scale, q : ndarray, (M,)
         ``φᵀBφ``, and the derivative of the log likelihood with respect to the weight.
-    rows : ndarray, (P, M)
-        ``Φ_aᵀBΦ``; the caller may overwrite it.
+    rows : callable
+        Some columns of ``Φ_aᵀBΦ``, (P, k), for a slice or an array of weights; a copy.
     """
 
     scale: Array
     q: Array
-    rows: Array
+    rows: Callable[[slice | Array], Array]
 
 
 class Problem(ABC):
@@ -130,6 +132,12 @@ class Problem(ABC):
     @abstractmethod
     def distinct(self) -> Array:
         """All functions but those that repeat an earlier one, as far as three products tell."""
+
+
+def blocks(n_weights: int, n_active: int) -> Iterator[slice]:
+    """The weights in parts, such that columns of ``Φ_aᵀBΦ`` for one part take little memory."""
+    width = max(1, _BLOCK // max(1, n_active))
+    return (slice(start, start + width) for start in range(0, n_weights, width))
 
 
 def first_of_equals(*products: Array) -> Array:

@@ -1,0 +1,179 @@
+"""Time and memory of denoising, in those of one transform there and back and in arrays."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pywt
+
+from benchmarks import _tables
+from benchmarks._denoisers import OURS, WAVELET, bayes_shrink
+from benchmarks._measure import one_thread, peak_memory, timed
+from benchmarks.images import image
+from sparsebayes import denoise
+from sparsebayes.datasets import make_signal
+
+Array = np.ndarray
+Record = dict[str, Any]
+
+LENGTHS = tuple(2**k for k in range(16, 24))
+SIDES = (512, 1024, 2048)
+QUICK_LENGTHS, QUICK_SIDES = (2**16, 2**18), (512,)
+TURNS = ((2**18, 15), (2**20, 9), (2**23, 5))  # (samples up to, repetitions)
+QUICK_TURNS = 3
+MODE = "periodization"
+BOTH = "transforms"
+BAND = "denoise and std"
+PEER = "BayesShrink"
+
+
+def noisy(shape: tuple[int, ...]) -> Array:
+    """Bumps at SNR 5; or the camera's image, mirrored to the size, with noise 25."""
+    if len(shape) == 1:
+        return make_signal("bumps", shape[0], snr=5, random_state=0)[1]
+    truth = image("camera")
+    pad = [(0, side - have) for side, have in zip(shape, truth.shape, strict=True)]
+    return np.pad(truth, pad, "symmetric") + 25.0 * np.random.default_rng(0).normal(size=shape)
+
+
+def there_and_back(y: Array) -> Array:
+    """One transform forward and one inverse, by PyWavelets."""
+    if y.ndim == 1:
+        return pywt.waverec(pywt.wavedec(y, WAVELET, MODE), WAVELET, MODE)
+    return pywt.waverec2(pywt.wavedec2(y, WAVELET, MODE), WAVELET, MODE)
+
+
+def calls() -> dict[str, Callable[[Array], Any]]:
+    """What is timed: the transforms, ours without and with the band, scikit-image's."""
+    return {
+        BOTH: there_and_back,
+        OURS: denoise,
+        BAND: lambda y: denoise(y).std,
+        PEER: bayes_shrink,
+    }
+
+
+def times(y: Array, turns: int) -> Record:
+    """Median seconds, and medians of the ratios to the transforms of the same turn."""
+    seconds: dict[str, list[float]] = {name: [] for name in calls()}
+    with one_thread():
+        for call in calls().values():
+            call(y)
+        for _ in range(turns):
+            for name, call in calls().items():
+                seconds[name].append(timed(call, y)[1])
+    ratios = {
+        name: median(a / b for a, b in zip(some, seconds[BOTH], strict=True))
+        for name, some in seconds.items()
+    }
+    return {"seconds": {name: median(some) for name, some in seconds.items()}, "ratios": ratios}
+
+
+def memory(y: Array) -> Record:
+    """Peaks of each call beyond the input, in its size: resident memory, and Python's account."""
+    resident, traced = {}, {}
+    with one_thread():
+        for call in calls().values():
+            call(y[tuple(slice(0, 64) for _ in y.shape)])
+        for name, call in calls().items():
+            rise = peak_memory(partial(call, y))[1]
+            resident[name] = None if rise is None else rise * 2**20 / y.nbytes
+            tracemalloc.start()
+            call(y)
+            traced[name] = tracemalloc.get_traced_memory()[1] / y.nbytes
+            tracemalloc.stop()
+    return {"resident": resident, "traced": traced}
+
+
+def run(quick: bool, only: int | None = None) -> Iterator[tuple[str, Record]]:
+    """Time all sizes here, and have memory measured by a process of its own; yields (shape, …)."""
+    lengths, sides = (QUICK_LENGTHS, QUICK_SIDES) if quick else (LENGTHS, SIDES)
+    shapes = [*((n,) for n in lengths), *((n, n) for n in sides)]
+    for shape in shapes if only is None else [(only,)]:
+        size = math.prod(shape)
+        most = next((count for limit, count in TURNS if size <= limit), TURNS[-1][1])
+        found = times(noisy(shape), QUICK_TURNS if quick else most)
+        yield "x".join(map(str, shape)), {"shape": list(shape), **found, **_child(shape)}
+
+
+def _child(shape: tuple[int, ...]) -> Record:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.transforms", *map(str, shape)],
+        cwd=Path(__file__).resolve().parents[1],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def growth(records: dict[str, Record]) -> float | None:
+    """The exponent of our time from 2²⁰ to 2²³ samples."""
+    ends = [str(2**k) for k in (20, 23)]
+    if not set(ends) <= set(records):
+        return None
+    first, last = (records[key]["seconds"][OURS] for key in ends)
+    return math.log(last / first) / math.log(8.0)
+
+
+def to_markdown(records: dict[str, Record]) -> str:
+    """One row for each size."""
+    rows = []
+    for record in sorted(records.values(), key=lambda one: (len(one["shape"]), one["shape"])):
+        ratios, resident, traced = record["ratios"], record["resident"], record["traced"]
+        rows.append(
+            (
+                " × ".join(map(str, record["shape"])),
+                _tables.number(1e3 * record["seconds"][BOTH], 3),
+                _tables.number(1e3 * record["seconds"][OURS], 3),
+                *(_tables.fixed(ratios[name], 2) for name in (OURS, BAND, PEER)),
+                *(_tables.fixed(resident[name], 1) for name in (BOTH, OURS, BAND, PEER)),
+                *(_tables.fixed(traced[name], 1) for name in (OURS, BAND)),
+            )
+        )
+    header = (
+        "samples",
+        "transforms, ms",
+        "denoise, ms",
+        "denoise / transforms",
+        "with std",
+        "BayesShrink",
+        "arrays: transforms",
+        "denoise",
+        "with std",
+        "BayesShrink",
+        "traced: denoise",
+        "with std",
+    )
+    exponent = growth(records)
+    said = (
+        ""
+        if exponent is None
+        else f"\nThe time of `denoise` grows from 2²⁰ to 2²³ samples as N^{exponent:.2f}.\n"
+    )
+    return f"{NOTES}\n{_tables.table(header, rows)}\n{said}"
+
+
+NOTES = """\
+Transforms: `pywt.wavedec` and `waverec` (`wavedec2`, `waverec2`), sym8, periodised, all levels.
+Ratios are to them, medians over turns (15 up to 2¹⁸ samples, 9 up to 2²⁰, then 5) in each of which
+every call is made once. Signals are Bumps at SNR 5, images the camera's, mirrored to the size, with
+noise 25. BayesShrink is scikit-image's with sym8. Arrays: by how much the resident memory of a
+process of its own rose at the peak of the call, in the size of the input, which does not count.
+Traced: the same by `tracemalloc`, which sees NumPy's arrays. Asked are at most 6 for the time and 6
+for the memory of `denoise`.
+"""
+
+
+if __name__ == "__main__":
+    print(json.dumps(memory(noisy(tuple(map(int, sys.argv[1:]))))))

@@ -1,0 +1,115 @@
+"""An overcomplete dictionary on many samples, in a process of its own, for its peak memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import _tables
+from benchmarks._denoisers import OURS
+from benchmarks._measure import one_thread, process_peak, timed
+from benchmarks.signals import scored, width
+from sparsebayes import denoise
+from sparsebayes.datasets import make_signal
+
+Array = np.ndarray
+Record = dict[str, Any]
+
+SIZE, QUICK_SIZE = 2**16, 2**12
+DICTIONARIES = ("sym8", "dct", "sym8+dct")
+SNR = 5.0
+
+
+def bumps_and_tones(size: int) -> tuple[Array, Array]:
+    """Bumps and two tones off the grid of the cosine transform, with noise and without."""
+    bumps = make_signal("bumps", size, snr=None)[2]
+    t = (np.arange(size) + 0.5) / size
+    tones = sum(np.cos(np.pi * (size // part + 0.37) * t) for part in (20, 7))
+    truth = bumps + bumps.std() * tones  # each has half the variance of Bumps
+    noise = np.random.default_rng(0).normal(size=size)
+    return truth + truth.std() / SNR * noise, truth
+
+
+def run(quick: bool, only: int | None = None) -> Iterator[tuple[str, Record]]:
+    """A child process for each dictionary; yields ("size/dictionary", record)."""
+    size = only or (QUICK_SIZE if quick else SIZE)
+    for name in DICTIONARIES:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.union", name, str(size)],
+            cwd=Path(__file__).resolve().parents[1],
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        )
+        yield f"{size}/{name}", json.loads(done.stdout.splitlines()[-1])
+
+
+def child(dictionary: str, size: int) -> Record:
+    """Denoise in this process; the peaks are of the whole process, without and with the band."""
+    y, truth = bumps_and_tones(size)
+    with one_thread():
+        found, seconds = timed(denoise, y, dictionary)
+        peak = process_peak()
+        std, more = timed(lambda: found.std)
+    score = scored(truth, float(truth.var()) / SNR**2, {OURS: found.signal}, std)
+    return {
+        "size": size,
+        "dictionary": dictionary,
+        "fit": seconds,
+        "memory": peak,
+        "band": more,
+        "band_memory": process_peak(),
+        "kept": int(found.n_active),
+        "converged": bool(found.converged),
+        **score,
+    }
+
+
+def to_markdown(records: dict[str, Record]) -> str:
+    """One row for each dictionary."""
+    rows = [
+        (
+            record["dictionary"],
+            str(record["size"]),
+            _tables.seconds(record["fit"]),
+            _tables.seconds(record["band"]),
+            _tables.fixed(record["memory"], 0),
+            _tables.fixed(record["band_memory"], 0),
+            str(record["kept"]),
+            _tables.number(100 * record["errors"][OURS], 3),
+            _tables.fixed(100 * record["coverage"], 1),
+            _tables.fixed(width(record), 2),
+            "yes" if record["converged"] else "no",
+        )
+        for record in records.values()
+    ]
+    header = (
+        "dictionary",
+        "N",
+        "denoise, s",
+        "std, s",
+        "peak of the process, MB",
+        "with std",
+        "kept",
+        "squared error, % of σ²",
+        "coverage, %",
+        "std / RMSE",
+        "converged",
+    )
+    return f"{NOTES}\n{_tables.table(header, rows)}\n"
+
+
+NOTES = f"""\
+Bumps and two tones, each with half the variance of Bumps, SNR {SNR:g}: neither wavelets nor cosines
+alone are sparse. Asked of the union are less than 120 s and 2048 MB.
+"""
+
+
+if __name__ == "__main__":
+    print(json.dumps(child(sys.argv[1], int(sys.argv[2]))))

@@ -1,0 +1,126 @@
+"""S08's own algorithm (Alg. 1): one component at a time, picked at random.
+
+The engine's solver scores all functions, moves many of them together and dives below the noise,
+and is deterministic. This is the algorithm it replaces, kept to count the optima that the order of
+the steps alone can lead to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.engine import Exact, Smoothness, State, linalg
+from sparsebayes.engine.posterior import gradient
+
+Array = np.ndarray
+
+SAME = 1e-6  # log α or log β that moves by less has not moved
+LOST = 1e-10  # s this small a part of φᵀBφ is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Climbed:
+    """Where a climb ended, and after how many steps."""
+
+    state: State
+    steps: int
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What decides about each function, with itself left out.  # S08 (2.85)-(2.88)"""
+
+    s: Array
+    q2: Array
+    g: Array  # φᵀBφ
+    inside: Array  # bool
+    prior: Smoothness
+
+    def wanted(self, index: Array) -> Array:
+        """The α that functions should have given the others; ∞ where they are better left out."""
+        alpha = np.full(index.size, np.inf)
+        # As s ≤ g, nothing below 1 + 2c can gain; most functions are done with here.
+        some = np.flatnonzero(self.q2[index] > (1.0 + 2.0 * self.prior.c) * self.s[index])
+        if some.size:
+            chosen = index[some]
+            given = self.s[chosen], self.q2[chosen], self.g[chosen]
+            best = self.prior.optimum(*given)
+            finite = np.isfinite(best)
+            gain = self.prior.gain(np.where(finite, best, 1.0), *given)
+            alpha[some] = np.where(finite & (gain > 0.0), best, np.inf)
+        return alpha
+
+
+def climb(
+    problem: Exact, rng: np.random.Generator, *, every: int = 10, max_steps: int = 100_000
+) -> Climbed:
+    """Climb from the function that is most like the target, until nothing moves any more.
+
+    Functions are picked at random; one that is outside and should stay there is no step. The
+    noise is re-estimated after `every` steps.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.array([np.nanargmax(problem.moments**2 / problem.norms)])
+    state = problem.evaluate(first, problem.beta * problem.norms[first], problem.beta)
+    assert state is not None
+    order = np.empty(0, dtype=np.intp)
+    for step in range(2, max_steps + 1):  # the first function was a step
+        seen = _look(problem, state)
+        while True:
+            if not order.size:
+                order = rng.integers(problem.n_functions, size=256)
+            i, order = order[:1], order[1:]
+            alpha = seen.wanted(i)
+            if seen.inside[i[0]] or np.isfinite(alpha[0]):
+                break
+        state = _moved(problem, state, i, alpha) or state
+        if step % every == 0:
+            before, state = state.beta, _with_noise(problem, state)
+            if abs(np.log(state.beta / before)) < SAME and _settled(problem, state):
+                return Climbed(state, step, True)
+    return Climbed(state, max_steps, False)
+
+
+def _look(problem: Exact, state: State) -> View:
+    seen = problem.survey(state)
+    half = linalg.half_solve(state.factor, seen.rows) if state.active.size else seen.rows
+    s = seen.scale - np.einsum("sm,sm->m", half, half)
+    q2 = np.where(s > LOST * seen.scale, seen.q**2, 0.0)  # what is lost in rounding stays out
+    inside = np.zeros(s.size, dtype=bool)
+    inside[state.active] = True
+    if state.active.size:
+        s[state.active], q2[state.active] = state.s_and_q2()
+    prior = problem.prior if isinstance(problem.prior, Smoothness) else Smoothness(0.0)
+    return View(np.maximum(s, LOST * seen.scale), q2, seen.scale, inside, prior)
+
+
+def _settled(problem: Exact, state: State) -> bool:
+    """Whether no function, picked alone, would move."""
+    seen = _look(problem, state)
+    alpha = seen.wanted(np.arange(problem.n_functions))
+    if np.isfinite(alpha[~seen.inside]).any() or np.isinf(alpha[state.active]).any():
+        return False
+    return bool(np.all(np.abs(np.log(alpha[state.active] / state.alpha)) < SAME))
+
+
+def _moved(problem: Exact, state: State, i: Array, alpha: Array) -> State | None:
+    """Add, re-estimate or delete one function."""
+    own = state.active == i[0]
+    if not own.any():
+        return problem.grow(state, i, alpha)
+    if np.isinf(alpha[0]):
+        return problem.shrink(state, ~own)
+    return problem.move(state, np.where(own, alpha, state.alpha), state.beta)
+
+
+def _with_noise(problem: Exact, state: State) -> State:
+    """The noise re-estimated once, with the posterior held.  # S08 (2.84)"""
+    slope = gradient(problem, state)[1]
+    # slope = ½(N − Σγ − β‖r‖²) − Σf′; the β that makes it vanish if all but β‖r‖² stayed
+    beta = state.beta * (1.0 + 2.0 * slope / (state.beta * problem.residual_energy(state)))
+    if beta <= 0.0:
+        return state
+    return problem.move(state, state.alpha, min(beta, problem.max_beta)) or state
