@@ -21,7 +21,8 @@ Index = tuple[slice, ...]
 
 SHORTEST = 8  # a shorter axis is not split
 _MODE = "periodization"
-_CHUNK = 1 << 21  # numbers of a window matrix at a time
+_CHUNK = 1 << 19  # numbers of a window matrix at a time
+_WIDE = 64  # columns of a matrix product
 _SMALL = 2048  # up to so many samples squares of the functions may be had from all of them
 
 
@@ -270,15 +271,24 @@ def _expand(values: Array, axis: int, first: int, taps: Array) -> Array:
         return values
     moved = np.moveaxis(values, axis, -1)
     length = moved.shape[-1]
-    last = first + count - 1
-    around = np.take(moved, np.arange(-last, length - first), axis=-1, mode="wrap")
-    windows = np.lib.stride_tricks.sliding_window_view(around, count, axis=-1)
-    out = np.empty((*moved.shape, width))
-    step = max(1, _CHUNK * length // max(1, windows.size))
-    for start in range(0, length, step):
+    # A few values at a time make one row of a matrix product, so that it is not too narrow.
+    together = max(1, _WIDE // width)
+    rows = -(-length // together)
+    band = np.zeros((together + count - 1, together, width))
+    for k in range(together):
+        band[k : k + count, k] = taps
+    band = band.reshape(-1, together * width)
+    around = np.arange(1 - first - count, rows * together - first)
+    around = np.take(moved, around, axis=-1, mode="wrap")
+    windows = np.lib.stride_tricks.sliding_window_view(around, len(band), axis=-1)
+    windows = windows[..., ::together, :]
+    out = np.empty((*moved.shape[:-1], rows, together * width))
+    step = max(1, _CHUNK * rows // max(1, windows.size))
+    for start in range(0, rows, step):
         part = np.ascontiguousarray(windows[..., start : start + step, :], dtype=np.float64)
-        out[..., start : start + step, :] = part @ taps
-    return np.moveaxis(out.reshape(*moved.shape[:-1], length * width), -1, axis)
+        np.matmul(part, band, out=out[..., start : start + step, :])
+    out = out.reshape(*moved.shape[:-1], -1)[..., : length * width]
+    return np.moveaxis(out, -1, axis)
 
 
 def _collect(values: Array, axis: int, first: int, taps: Array) -> Array:

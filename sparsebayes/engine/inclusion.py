@@ -22,7 +22,7 @@ Gain = Callable[[Array], Array]  # the factor between a coefficient and its esti
 # Below 3σ² (the coefficients' standard deviation twice that of the noise) it cannot be told.
 _LEAST = 3.0
 _NULLS = 4.0  # dropped coefficients added to those of a band
-_STEPS = 300
+_STEPS = 100
 _SMALLEST = 2.0**-10  # a z below it is as good as zero
 _BINS = Bins(_SMALLEST, bits=3)  # for the distribution of a band
 _FINE = Bins(_SMALLEST, bits=7)  # for the errors of many coefficients

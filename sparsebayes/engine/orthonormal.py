@@ -187,7 +187,10 @@ def _brackets(levels: Array, counts: Array, c: float, least: float) -> list[tupl
         return []
     points = np.unique(np.concatenate([levels / (1.0 + 2.0 * c), [least, 1.0001 * levels[-1]]]))
     points = points[points >= least]
-    value, slope = _slopes(levels, counts, c, points)
+    parts = [
+        _slopes(levels, counts, c, some) for some in np.array_split(points, -(-points.size // 64))
+    ]
+    value, slope = (np.concatenate(part) for part in zip(*parts, strict=True))
     found = []
     for i in range(points.size - 1):
         low, high = float(points[i]), float(points[i + 1])
