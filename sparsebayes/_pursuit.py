@@ -119,9 +119,10 @@ class Pursued:
         size = int(np.prod(shape))
         counts = np.bincount(self._rows, minlength=size).reshape(shape)
         rest = np.bincount(self._rows, residual, minlength=size).reshape(shape)
-        seen = np.clip(probe.gather(np.minimum(counts, 1.0)), 1e-12, 1.0)
-        told = seen >= _SEEN
-        mean = np.divide(rest, counts, out=np.zeros(shape), where=counts > 0)
+        sampled = counts > 0
+        seen = np.clip(probe.gather(sampled.astype(float)), 1e-12, 1.0)
+        told = (seen >= _SEEN * sampled.mean()) & _coarse(probe, float(sampled.sum()))
+        mean = np.divide(rest, counts, out=np.zeros(shape), where=sampled)
         z = probe.analyse(mean) ** 2 / (seen * variance)
         with_kept = np.where(kept != 0, kept**2 / variance, z)
         errors = np.zeros(shape)
@@ -150,15 +151,34 @@ class Pursued:
 
 
 def _seen_functions(transform: Transform, rows: Array) -> Array:
-    """The functions that can be told: those with enough of their energy on samples.
+    """The functions that can be told: not too fine, and with enough of their energy on samples.
 
     The prior knows a function by its samples only. One that lies in a gap but for its tail would
     follow the noise there, and be anything in the gap.
     """
-    size = int(np.prod(transform.shape))
-    counts = np.minimum(np.bincount(rows, minlength=size), 1.0).reshape(transform.shape)
+    counts = _on_grid(transform, rows)
     whole = transform.gather(np.ones(transform.shape)).ravel()
-    return np.flatnonzero(transform.gather(counts).ravel() >= _SEEN * whole)
+    enough = transform.gather(counts).ravel() >= _SEEN * counts.mean() * whole
+    stacked = isinstance(transform, StackedTransform)
+    members = transform.members if isinstance(transform, StackedTransform) else (transform,)
+    coarse = [_coarse(member, counts.sum()).ravel() for member in members]
+    return np.flatnonzero(enough & (np.concatenate(coarse) if stacked else coarse[0]))
+
+
+def _on_grid(transform: Transform, rows: Array) -> Array:
+    """1 where there is a sample, 0 elsewhere."""
+    size = int(np.prod(transform.shape))
+    return np.minimum(np.bincount(rows, minlength=size), 1.0).reshape(transform.shape)
+
+
+def _coarse(transform: Transform, n_samples: float) -> Array:
+    """A mask of the coarser bands, with hardly more coefficients than samples."""
+    mask = np.zeros(transform.coefficient_shape, dtype=bool)
+    for band in transform.bands():
+        if np.count_nonzero(mask) >= n_samples:
+            break
+        mask[band.index] = True
+    return mask
 
 
 def _solver(transform: Transform, functions: Array) -> Solver:

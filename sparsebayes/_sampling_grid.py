@@ -47,7 +47,7 @@ class Layout:
     def split(self, y: Array) -> Array:
         """The signals one after another, (B, *signal_shape)."""
         moved = np.moveaxis(y, self.axes, range(-len(self.axes), 0))
-        return moved.reshape(-1, *self.signal_shape)
+        return np.ascontiguousarray(moved.reshape(-1, *self.signal_shape))
 
     def join(self, values: Sequence[Array]) -> Array:
         """Arrays for each signal in the place of the signals, or before them if shapes differ."""
@@ -68,8 +68,8 @@ def lay_out(shape: tuple[int, ...], axes: Any) -> Layout:
     n_dim = len(shape)
     if axes is None:
         axes = tuple(range(n_dim))
-    listed = [axes] if isinstance(axes, (int, np.integer)) else list(np.ravel(axes).tolist())
-    whole = all(isinstance(axis, (int, np.integer)) for axis in listed)
+    listed = np.ravel(axes).tolist()
+    whole = all(type(axis) is int for axis in listed)  # True is none
     if not whole or any(not -n_dim <= axis < n_dim for axis in listed):
         raise ValueError(f"axes must be axes of y, which has {n_dim} dimensions, got {axes!r}.")
     chosen = tuple(int(axis) % n_dim for axis in listed)
@@ -109,8 +109,7 @@ def lay_grid(
     shape: tuple[int, ...], t: Array | None, dictionary: Dictionary, *, gaps: bool
 ) -> Grid:
     """The grid for signals of this shape, whose samples are at t; some may be missing."""
-    steps = np.empty(0) if t is None else np.diff(t)
-    if t is not None and not (np.all(steps > 0) and np.ptp(steps) <= _EVEN * steps.mean()):
+    if t is not None and not _is_even(t):
         return _uneven_grid(t, dictionary)
     wavelets = any(isinstance(member, Wavelet) for member in dictionary.members)
     # Where samples are missing, wavelets must be translates of each other.
@@ -124,6 +123,11 @@ def lay_grid(
         step = (t[-1] - t[0]) / max(t.size - 1, 1)
         points = (t[0] + step * np.arange(padded[0]),)
     return Grid(padded, points, where)
+
+
+def _is_even(t: Array) -> bool:
+    steps = np.diff(t) if t.size > 1 else np.ones(1)
+    return bool(np.all(steps > 0) and np.ptp(steps) <= _EVEN * steps.mean())
 
 
 def _uneven_grid(t: Array, dictionary: Dictionary) -> Grid:

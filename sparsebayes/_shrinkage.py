@@ -77,7 +77,7 @@ class Shrunk:
             self.log_evidence = _null_evidence(self.projections.size, self.noise_variance)
             self.coefficients = np.zeros_like(self.projections)
             self.n_active, self.stop_reason = 0, CONSTANT
-            self._thresholds: list[float] = []
+            self._thresholds = [0.0] * len(transform.bands())
         elif method == "evidence":
             self._fit(noise)
         else:
@@ -95,7 +95,7 @@ class Shrunk:
         self.coefficients = orthonormal.shrink(self.projections, self._c, point.variance)
 
     def _threshold(self, noise: float | None) -> None:
-        finest = np.abs(self.projections[self.transform.bands()[-1].index])
+        finest = np.abs(self.projections[_finest(self.transform.bands()).index])
         variance = float(np.median(finest) / _MAD) ** 2 if noise is None else noise
         self.noise_variance = variance
         self.log_evidence = np.nan
@@ -110,7 +110,9 @@ class Shrunk:
                 clean = np.sqrt(max(float(np.mean(values.astype(float) ** 2)) - variance, 0.0))
                 limit = variance / clean if clean > 0 else float(np.abs(values).max(initial=0.0))
             mode = "hard" if self._method == "hard" else "soft"
-            self.coefficients[band.index] = pywt.threshold(values, limit, mode)
+            # PyWavelets divides zero by zero where nothing is taken off.
+            shrunk = pywt.threshold(values, limit, mode) if limit > 0 else values
+            self.coefficients[band.index] = shrunk
             self._thresholds.append(float(limit))
         self.n_active = int(np.count_nonzero(self.coefficients))
 
@@ -140,7 +142,7 @@ class Shrunk:
 
     def _groups(self) -> list[Group]:
         bands = self.transform.bands()
-        if self._method == "bayes" and self._thresholds:
+        if self._method == "bayes":
             pairs = zip(bands, self._thresholds, strict=True)
             return [Group([band], self._gain(limit)) for band, limit in pairs]
         gain = self._gain(self._thresholds[0] if self._method in CLASSICAL else 0.0)
@@ -159,6 +161,12 @@ class Shrunk:
             return np.maximum(1.0 - limit / np.sqrt(np.maximum(z * variance, 1e-300)), 0.0)
 
         return {"evidence": evidence, "hard": hard}.get(self._method, soft)
+
+
+def _finest(bands: list[Band]) -> Band:
+    """The finest band of those with details along most axes, which has the least of a signal."""
+    details = [sum(detail for _, detail in band.kinds) for band in bands]
+    return [band for band, count in zip(bands, details, strict=True) if count == max(details)][-1]
 
 
 def joined(bands: list[Band]) -> list[list[Band]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -68,17 +68,21 @@ class Denoised:
     """
 
     def __init__(
-        self, fits: list[Any], offsets: list[float], layout: Layout, grid: Grid, dictionary: Any
+        self,
+        fits: list[Any],
+        offsets: list[float],
+        layout: Layout,
+        grid: Grid,
+        dictionary: Any,
+        dtype: Any,
     ) -> None:
-        self._fits, self._layout, self._grid = fits, layout, grid
+        self._fits, self._layout, self._grid, self._dtype = fits, layout, grid, dtype
         self.dictionary: Dictionary = dictionary
         self.offset = layout.scalars(offsets)
-        dtype = fits[0].projections.dtype
-        signals = [
-            np.asarray(grid.at_samples(fit.signal()) + offset, dtype=dtype)
+        self.signal = self._join(
+            grid.at_samples(fit.signal()) + offset
             for fit, offset in zip(fits, offsets, strict=True)
-        ]
-        self.signal = layout.join(signals)
+        )
         self.noise_variance = layout.scalars([fit.noise_variance for fit in fits])
         self.log_evidence = layout.scalars([fit.log_evidence for fit in fits])
         self.n_active = layout.scalars([fit.n_active for fit in fits])
@@ -90,20 +94,20 @@ class Denoised:
 
     @cached_property
     def std(self) -> Array:
-        return self._layout.join([self._deviation(fit) for fit in self._fits])
+        return self._join(self._deviation(fit) for fit in self._fits)
 
     def _deviation(self, fit: Any) -> Array:
         variance = self._grid.at_samples(fit.variance())
         of_mean = fit.noise_variance / max(fit.n_seen, 1)
-        return np.sqrt(np.maximum(variance, 0.0) + of_mean).astype(fit.projections.dtype)
+        return np.sqrt(np.maximum(variance, 0.0) + of_mean)
 
     @property
     def coefficients(self) -> Array:
-        return self._layout.join([fit.coefficients for fit in self._fits])
+        return self._join(fit.coefficients for fit in self._fits)
 
     @property
     def projections(self) -> Array:
-        return self._layout.join([fit.projections for fit in self._fits])
+        return self._join(fit.projections for fit in self._fits)
 
     @property
     def alpha(self) -> Array:
@@ -112,7 +116,7 @@ class Denoised:
     @cached_property
     def parts(self) -> tuple[Array, ...]:
         split = [self._split(fit.transform, fit.coefficients) for fit in self._fits]
-        return tuple(self._layout.join(list(one)) for one in zip(*split, strict=True))
+        return tuple(self._join(one) for one in zip(*split, strict=True))
 
     def reconstruct(self, keep: Any) -> Array:
         """The signal that some of the coefficients make, without the `offset`.
@@ -130,6 +134,8 @@ class Denoised:
         """
         coefficients = self.coefficients
         chosen = np.asarray(keep) if not isinstance(keep, slice) else None
+        if chosen is not None and chosen.size == 0:
+            chosen = chosen.astype(np.intp)
         if chosen is not None and chosen.dtype == bool:
             if chosen.shape != coefficients.shape:
                 raise ValueError(
@@ -146,12 +152,14 @@ class Denoised:
                 raise ValueError(f"keep has numbers beyond the {size} coefficients of a signal.")
             mask.reshape(-1)[keep if chosen is None else chosen] = True
             masks = [mask] * len(self._fits)
-        return self._layout.join(
-            [
-                self._grid.at_samples(fit.transform.synthesise(np.where(mask, fit.coefficients, 0)))
-                for fit, mask in zip(self._fits, masks, strict=True)
-            ]
+        return self._join(
+            self._grid.at_samples(fit.transform.synthesise(np.where(mask, fit.coefficients, 0)))
+            for fit, mask in zip(self._fits, masks, strict=True)
         )
+
+    def _join(self, arrays: Iterable[Array]) -> Array:
+        """Arrays for each signal together, of the type of the input."""
+        return self._layout.join([np.asarray(array, dtype=self._dtype) for array in arrays])
 
     def _by_signal(self, values: Array) -> list[Array]:
         """An array like `coefficients`, cut up into those of each signal."""
@@ -270,7 +278,9 @@ def denoise(
         law = as_prior(prior, count)
         price = _price(law)
         fit: Shrunk | Pursued
-        if closed and price is not None:
+        if variance is None and not np.any(target):  # no noise, and nothing to explain
+            fit = Shrunk(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)
+        elif closed and price is not None:
             fit = Shrunk(transform, target, method, price, variance)
         else:
             fit = Pursued(
@@ -285,7 +295,7 @@ def denoise(
             )
         fits.append(fit)
         offsets.append(offset)
-    found = Denoised(fits, offsets, layout, grid, chosen)
+    found = Denoised(fits, offsets, layout, grid, chosen, values.dtype)
     if not found.converged:
         warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
     return found
