@@ -26,6 +26,7 @@ from sparsebayes.engine import (
 
 Array = np.ndarray
 
+_SEARCH = Sequential(many=1024)  # of more functions one dive is enough: they hardly overlap
 _EXCHANGED = 1 << 22  # samples times functions, up to which exchanges are tried
 _SEEN = 0.5  # the part of a function's energy on samples that it needs to be judged by them
 
@@ -184,13 +185,13 @@ def _coarse(transform: Transform, n_samples: float) -> Array:
 def _solver(transform: Transform, functions: Array) -> Solver:
     """The sequential solver; with exchanges where members of a union are found in places."""
     if not isinstance(transform, StackedTransform):
-        return Sequential()
+        return _SEARCH
     size = transform.coefficient_shape[0]
     located = [member.places() for member in transform.members]
     if sum(place is not None for place in located) < 2:
-        return Sequential()
+        return _SEARCH
     if size * int(np.prod(transform.shape)) > _EXCHANGED:
-        return Sequential()
+        return _SEARCH
     everywhere = np.full(size, -1.0)
     for place, part in zip(located, transform.slices, strict=True):
         if place is not None:
@@ -205,4 +206,4 @@ def _solver(transform: Transform, functions: Array) -> Solver:
                     number = functions[drop]
                     pool = drop[(number >= part.start) & (number < part.stop)]
                     swaps.append(Swap(drop, pool))
-    return Exchanging(swaps)
+    return Exchanging(swaps, _SEARCH)

@@ -51,10 +51,11 @@ class Layout:
 
     def join(self, values: Sequence[Array]) -> Array:
         """Arrays for each signal in the place of the signals, or before them if shapes differ."""
-        if not self.several:
-            return values[0]
-        stacked = np.stack(values).reshape(*self.batch_shape, *values[0].shape)
-        if values[0].shape != self.signal_shape:
+        shape = values[0].shape
+        stacked = values[0]
+        if self.several:
+            stacked = np.stack(values).reshape(*self.batch_shape, *shape)
+        if shape != self.signal_shape:
             return stacked
         return np.moveaxis(stacked, range(-len(self.axes), 0), self.axes)
 

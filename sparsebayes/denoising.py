@@ -142,7 +142,7 @@ class Denoised:
                     f"keep is a mask of shape {chosen.shape}, the coefficients have shape "
                     f"{coefficients.shape}; give one entry for each."
                 )
-            masks = [chosen] if not self._layout.several else self._by_signal(chosen)
+            masks = self._by_signal(chosen)
         else:
             if chosen is not None and not np.issubdtype(chosen.dtype, np.integer):
                 raise ValueError(f"keep must be a mask, numbers or a slice, got {keep!r}.")

@@ -181,33 +181,47 @@ class Smoothness(Separable):
 
         In units of g and multiplied out for v the cubic is monic. It is not negative at the
         flat prior's optimum v₀ = q²/s − 1, which bounds the root from above (S08 A.4), so
-        Newton's iteration from there comes down to it.
+        Newton's iteration from there comes down to it. There is none where the cubic is positive
+        at 0 and at its minimum, as for most functions that gain nothing.
         """
         a = 1.0 + 2.0 * s * (1.0 + self.c) - ratio
         b = s * (2.0 + s - 2.0 * ratio + 4.0 * self.c)
         d = s * (s * (1.0 - ratio) + 2.0 * self.c)
-        v = start = ratio - 1.0
-        low = np.zeros_like(v)
-        high = v.copy()
-        for _ in range(60):
-            value = ((v + a) * v + b) * v + d
-            low = np.where(value < 0, np.maximum(low, v), low)
-            high = np.where(value >= 0, np.minimum(high, v), high)
-            slope = (3.0 * v + 2.0 * a) * v + b
-            with np.errstate(divide="ignore", invalid="ignore"):
-                new = v - value / slope
-            near = np.abs(new - v) <= 1e-14 * v
-            # A step that leaves the bracket is replaced by bisection, but where Newton's has
-            # become nothing v is the root, and half of it may lie below the next one.
-            new = np.where(near, v, np.where((new > low) & (new < high), new, 0.5 * (low + high)))
-            done = near | (new <= 1e-9 * start)
-            v = new
-            if done.all():
-                break
-        return np.where(v > 1e-9 * start, v, 0.0)
+        start = ratio - 1.0
+        low = (np.sqrt(np.maximum(a * a - 3.0 * b, 0.0)) - a) / 3.0  # the minimum
+        dips = (low > 0) & (low < start) & (((low + a) * low + b) * low + d < 0)
+        root = np.zeros_like(start)
+        some = np.flatnonzero(dips | (d < 0))
+        root[some] = _descend(a[some], b[some], d[some], start[some], np.maximum(low[some], 0.0))
+        return np.where(root > 1e-9 * start, root, 0.0)
 
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
         return likelihood_gain(alpha, s, q2) - self.c * g / (g + alpha)
+
+
+def _descend(a: Array, b: Array, d: Array, high: Array, low: Array) -> Array:
+    """Roots of ``v³ + av² + bv + d``, not negative at `high`, by Newton's iteration from there.
+
+    A step that leaves the bracket is replaced by bisection.
+    """
+    v, high, low = high.copy(), high.copy(), low.copy()
+    rows = np.arange(v.size)  # those that still move
+    for _ in range(60):
+        at = v[rows]
+        value = ((at + a[rows]) * at + b[rows]) * at + d[rows]
+        slope = (3.0 * at + 2.0 * a[rows]) * at + b[rows]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = at - value / slope
+        moves = ~(np.abs(new - at) <= 1e-14 * at)
+        below = value < 0
+        low[rows] = np.where(below, np.maximum(low[rows], at), low[rows])
+        high[rows] = np.where(below, high[rows], np.minimum(high[rows], at))
+        inside = (new > low[rows]) & (new < high[rows])
+        v[rows] = np.where(moves & ~inside, 0.5 * (low[rows] + high[rows]), new)
+        rows = rows[moves]
+        if not rows.size:
+            break
+    return v
 
 
 @dataclass(frozen=True)
