@@ -23,7 +23,7 @@ from sparsebayes._parameters import (
 from sparsebayes._pursuit import Pursued
 from sparsebayes._sampling_grid import Grid, Layout, lay_grid, lay_out
 from sparsebayes._shrinkage import CLASSICAL, Shrunk
-from sparsebayes._transforms import StackedTransform, Transform
+from sparsebayes._transforms import StackedTransform
 from sparsebayes.dictionaries import Dictionary, as_dictionary
 from sparsebayes.engine import Flat, Prior, Smoothness, Step
 
@@ -51,8 +51,10 @@ class Denoised:
         Prior precisions of the coefficients, ∞ where one was dropped.
     parts : tuple of ndarray
         What each member of the dictionary contributes. With `offset` they add up to `signal`.
+        A constant belongs to no member; those of a union have median zero.
     offset : float or ndarray
-        The mean, which is taken off before the fit.
+        The mean of the samples, which is taken off before the fit; of a union, and the medians
+        of its parts.
     noise_variance, log_evidence : float or ndarray
         One for each signal; the evidence is that of the centred signal.
     n_active : int or ndarray
@@ -77,8 +79,8 @@ class Denoised:
         dtype: Any,
     ) -> None:
         self._fits, self._layout, self._grid, self._dtype = fits, layout, grid, dtype
+        self._means = offsets
         self.dictionary: Dictionary = dictionary
-        self.offset = layout.scalars(offsets)
         self.signal = self._join(
             grid.at_samples(fit.signal()) + offset
             for fit, offset in zip(fits, offsets, strict=True)
@@ -91,6 +93,32 @@ class Denoised:
         self.converged = all(fit.converged for fit in fits)
         worst = next((fit for fit in fits if not fit.converged), fits[0])
         self.stop_reason = worst.stop_reason
+
+    @cached_property
+    def parts(self) -> tuple[Array, ...]:
+        split = [[part - median for part, median in pairs] for pairs in self._members]
+        return tuple(self._join(one) for one in zip(*split, strict=True))
+
+    @property
+    def offset(self) -> Any:
+        if len(self.dictionary.members) == 1:
+            return self._layout.scalars(self._means)
+        shifts = [sum(median for _, median in pairs) for pairs in self._members]
+        both = zip(self._means, shifts, strict=True)
+        return self._layout.scalars([mean + shift for mean, shift in both])
+
+    @cached_property
+    def _members(self) -> list[list[tuple[Array, float]]]:
+        """For each signal what the members of the dictionary make, and the median of that."""
+        out = []
+        for fit in self._fits:
+            if isinstance(fit.transform, StackedTransform):
+                parts = fit.transform.parts(fit.coefficients)
+                at_samples = [self._grid.at_samples(part) for part in parts]
+                out.append([(part, float(np.median(part))) for part in at_samples])
+            else:
+                out.append([(self._grid.at_samples(fit.signal()), 0.0)])
+        return out
 
     @cached_property
     def std(self) -> Array:
@@ -113,13 +141,8 @@ class Denoised:
     def alpha(self) -> Array:
         return self._layout.join([fit.alpha for fit in self._fits])
 
-    @cached_property
-    def parts(self) -> tuple[Array, ...]:
-        split = [self._split(fit.transform, fit.coefficients) for fit in self._fits]
-        return tuple(self._join(one) for one in zip(*split, strict=True))
-
     def reconstruct(self, keep: Any) -> Array:
-        """The signal that some of the coefficients make, without the `offset`.
+        """The signal that some of the coefficients make, without the mean of the samples.
 
         Parameters
         ----------
@@ -167,13 +190,6 @@ class Denoised:
         if shape == self._layout.signal_shape:
             return list(self._layout.split(values))
         return list(values.reshape(-1, *shape))
-
-    def _split(self, transform: Transform, coefficients: Array) -> list[Array]:
-        if isinstance(transform, StackedTransform):
-            parts = transform.parts(coefficients)
-        else:
-            parts = [transform.synthesise(coefficients)]
-        return [self._grid.at_samples(part) for part in parts]
 
     def __repr__(self) -> str:
         size = int(np.prod(self.coefficients.shape))
