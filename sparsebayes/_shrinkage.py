@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pywt
 
 from sparsebayes._transforms import Transform
 from sparsebayes._wavelets import Band
@@ -18,10 +17,14 @@ Array = np.ndarray
 FEWEST = 64  # bands are joined until they have so many coefficients
 _MAD = 0.6744897501960817  # the median of |x| for a standard normal x
 
-CLASSICAL = ("hard", "soft", "bayes")
+RULES = {  # besides "evidence"
+    "average": "averaged over the precisions of a band",
+    "hard": "hard threshold",
+    "soft": "soft threshold",
+    "bayes": "soft threshold for each band",
+}
 GIVEN = "closed form at the given noise"
 BEST = "closed form; the noise is at the highest maximum of the evidence"
-THRESHOLD = "threshold"
 CONSTANT = "the signal is constant"
 COLLAPSED = (
     "kept everything: with this prior the evidence rises as the noise falls to nothing; use "
@@ -36,12 +39,14 @@ class Group:
     Attributes
     ----------
     bands : list of Band
+    prior : Inclusion
     gain : callable
         From ``z = c²/σ²`` to the factor between a coefficient and its estimate.
     """
 
     bands: list[Band]
-    gain: Callable[[Array], Array]
+    prior: inclusion.Inclusion
+    gain: inclusion.Gain
 
 
 class Shrunk:
@@ -77,11 +82,10 @@ class Shrunk:
             self.log_evidence = _null_evidence(self.projections.size, self.noise_variance)
             self.coefficients = np.zeros_like(self.projections)
             self.n_active, self.stop_reason = 0, CONSTANT
-            self._thresholds = [0.0] * len(transform.bands())
         elif method == "evidence":
             self._fit(noise)
         else:
-            self._threshold(noise)
+            self._shrink(noise)
 
     def _fit(self, noise: float | None) -> None:
         found = orthonormal.fit(self.projections, self._c, noise)
@@ -94,33 +98,31 @@ class Shrunk:
         self.n_active = point.n_active
         self.coefficients = orthonormal.shrink(self.projections, self._c, point.variance)
 
-    def _threshold(self, noise: float | None) -> None:
-        finest = np.abs(self.projections[_finest(self.transform.bands()).index])
-        variance = float(np.median(finest) / _MAD) ** 2 if noise is None else noise
-        self.noise_variance = variance
+    def _shrink(self, noise: float | None) -> None:
+        """By a rule for each band, with the classical estimate of the noise."""
+        bands = self.transform.bands()
+        finest = np.abs(self.projections[_finest(bands).index])
+        self.noise_variance = float(np.median(finest) / _MAD) ** 2 if noise is None else noise
         self.log_evidence = np.nan
-        self.stop_reason = THRESHOLD
-        self.coefficients = np.empty_like(self.projections)
-        universal = np.sqrt(2.0 * variance * np.log(self.projections.size))
-        self._thresholds = []
-        for band in self.transform.bands():
-            values = self.projections[band.index]
-            limit = universal
-            if self._method == "bayes":  # σ² over the standard deviation of the clean coefficients
-                clean = np.sqrt(max(float(np.mean(values.astype(float) ** 2)) - variance, 0.0))
-                limit = variance / clean if clean > 0 else float(np.abs(values).max(initial=0.0))
-            mode = "hard" if self._method == "hard" else "soft"
-            # PyWavelets divides zero by zero where nothing is taken off.
-            shrunk = pywt.threshold(values, limit, mode) if limit > 0 else values
-            self.coefficients[band.index] = shrunk
-            self._thresholds.append(float(limit))
-        self.n_active = int(np.count_nonzero(self.coefficients))
+        self.stop_reason = RULES[self._method]
+        self.coefficients = self.projections.copy()
+        self.n_active = 0
+        for group in self._groups() if self.noise_variance > 0 else ():
+            for band in group.bands:
+                z = self._z([band])
+                values = self.coefficients[band.index]
+                values *= group.gain(z).reshape(values.shape)
+                kept = group.prior.included(z) > 0.5 if self._method == "average" else values
+                self.n_active += int(np.count_nonzero(kept))
 
     @cached_property
     def alpha(self) -> Array:
         if self._method == "evidence" and self.noise_variance > 0:
             return orthonormal.precisions(self.projections, self._c, self.noise_variance)
-        return np.where(self.coefficients != 0, 0.0, np.inf)
+        # The precision with which the posterior mean would be that of the rule.
+        removed = np.abs(self.projections.astype(float) - self.coefficients)
+        kept = np.abs(self.coefficients.astype(float)) * self.noise_variance
+        return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
 
     def signal(self) -> Array:
         return self.transform.synthesise(self.coefficients)
@@ -130,37 +132,41 @@ class Shrunk:
         errors = np.zeros(self.projections.shape)
         if self.noise_variance > 0:
             for group in self._groups():
-                values = [np.ravel(self.projections[band.index]) for band in group.bands]
-                z = np.square(np.concatenate(values), dtype=np.float64) / self.noise_variance
-                found = inclusion.estimate(z).errors(z, group.gain) * self.noise_variance
-                start = 0
                 for band in group.bands:
                     part = errors[band.index]
-                    part[...] = found[start : start + part.size].reshape(part.shape)
-                    start += part.size
+                    found = group.prior.errors(self._z([band]), group.gain)
+                    part[...] = self.noise_variance * found.reshape(part.shape)
         return self.transform.spread(errors)
 
-    def _groups(self) -> list[Group]:
-        bands = self.transform.bands()
-        if self._method == "bayes":
-            pairs = zip(bands, self._thresholds, strict=True)
-            return [Group([band], self._gain(limit)) for band, limit in pairs]
-        gain = self._gain(self._thresholds[0] if self._method in CLASSICAL else 0.0)
-        return [Group(some, gain) for some in joined(bands)]
+    def _z(self, bands: list[Band]) -> Array:
+        values = np.concatenate([np.ravel(self.projections[band.index]) for band in bands])
+        return np.square(values, dtype=np.float64) / self.noise_variance
 
-    def _gain(self, limit: float) -> Callable[[Array], Array]:
-        variance, c = self.noise_variance, self._c
+    def _groups(self) -> Iterator[Group]:
+        bands = self.transform.bands()
+        for some in [[band] for band in bands] if self._method == "bayes" else joined(bands):
+            z = self._z(some)
+            prior = inclusion.estimate(z)
+            yield Group(some, prior, self._rule(z, prior))
+
+    def _rule(self, z: Array, prior: inclusion.Inclusion) -> inclusion.Gain:
+        """From z to the factor between a coefficient and its estimate."""
+        c, limit = self._c, 2.0 * np.log(self.projections.size)  # of z, where it is a threshold
 
         def evidence(z: Array) -> Array:
             return np.where(z > 1.0 + 2.0 * c, 1.0 - 1.0 / np.maximum(z - 2.0 * c, 1.0), 0.0)
 
         def hard(z: Array) -> Array:
-            return (z * variance > limit**2).astype(float)
+            return (z > limit).astype(float)
 
         def soft(z: Array) -> Array:
-            return np.maximum(1.0 - limit / np.sqrt(np.maximum(z * variance, 1e-300)), 0.0)
+            return np.maximum(1.0 - np.sqrt(limit / np.maximum(z, 1e-300)), 0.0)
 
-        return {"evidence": evidence, "hard": hard}.get(self._method, soft)
+        if self._method == "bayes":  # σ² over the variance of the clean coefficients
+            clean = float(z.mean()) - 1.0
+            limit = 1.0 / clean if clean > 0 else np.inf
+        rules = {"evidence": evidence, "average": prior.gain, "hard": hard}
+        return rules.get(self._method, soft)
 
 
 def _finest(bands: list[Band]) -> Band:

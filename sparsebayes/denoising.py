@@ -22,7 +22,7 @@ from sparsebayes._parameters import (
 )
 from sparsebayes._pursuit import Pursued
 from sparsebayes._sampling_grid import Grid, Layout, lay_grid, lay_out
-from sparsebayes._shrinkage import CLASSICAL, Shrunk
+from sparsebayes._shrinkage import RULES, Shrunk
 from sparsebayes._transforms import StackedTransform
 from sparsebayes.dictionaries import Dictionary, as_dictionary
 from sparsebayes.engine import Flat, Prior, Smoothness, Step
@@ -30,7 +30,7 @@ from sparsebayes.engine import Flat, Prior, Smoothness, Step
 __all__ = ["Denoised", "Denoiser", "denoise"]
 
 Array = np.ndarray
-_METHODS = ("evidence", *CLASSICAL)
+_METHODS = ("evidence", *RULES)
 
 
 class Denoised:
@@ -237,10 +237,13 @@ def denoise(
         Positions of the samples of a one-dimensional signal. For dictionaries other than
         kernels, samples are moved to a grid as fine as the closest two, or with eight points for
         each sample.
-    method : "evidence", "hard", "soft" or "bayes", default="evidence"
-        The last three are classical: hard and soft thresholding at ``σ √(2 log N)``, and
-        BayesShrink [2]_. They need an orthonormal dictionary and all samples; their
-        noise is the median absolute deviation of the finest band.
+    method : "evidence", "average", "hard", "soft" or "bayes", default="evidence"
+        "average" does not choose one precision for each coefficient but averages over them, with
+        weights learned for each band: no coefficient is dropped, and the error is mostly smaller,
+        for images much smaller. The last three are classical: hard and soft thresholding
+        at ``σ √(2 log N)``, and BayesShrink [2]_. All but "evidence" need an orthonormal
+        dictionary and all samples; their noise is the median absolute deviation of the
+        finest band, and `prior` does not matter.
     max_iter, tol : int, float, default=10000, 0.01
         Of the sequential solver: the largest number of steps, and the gain in log evidence for
         1000 samples below which it ends.

@@ -68,16 +68,33 @@ class Inclusion:
 
     def errors(self, z: Array, gain: Gain) -> Array:
         """The same for many coefficients measured in full, from a table."""
-        if z.size <= 1 << 12:
-            return self.error(z, gain(z))
-        index = _FINE.index(z)
-        lower = _FINE.lower(int(index.max()) + 2)
-        middle = 0.5 * (lower[:-1] + lower[1:])
-        return self.error(middle, gain(middle))[index]
+        return _tabulated(lambda some: self.error(some, gain(some)), z)
+
+    def gain(self, z: Array) -> Array:
+        """The factor of the posterior mean, averaged over the precisions; from a table if many."""
+
+        def factor(some: Array) -> Array:
+            share = _posterior(some[:, None], self.variances, self.weights)
+            return share @ (self.variances / (1.0 + self.variances))
+
+        return _tabulated(factor, z)
 
     def included(self, z: Array) -> Array:
-        """The probability that a coefficient is not zero."""
-        return 1.0 - _posterior(np.ravel(z)[:, None], self.variances, self.weights)[:, 0]
+        """The probability that a coefficient is not zero; from a table if many."""
+
+        def probability(some: Array) -> Array:
+            return 1.0 - _posterior(some[:, None], self.variances, self.weights)[:, 0]
+
+        return _tabulated(probability, z)
+
+
+def _tabulated(function: Gain, z: Array) -> Array:
+    """A smooth function of z; of many z, looked up in narrow bins."""
+    if z.size <= 1 << 12:
+        return function(z)
+    index = _FINE.index(z)
+    lower = _FINE.lower(int(index.max()) + 2)
+    return function(0.5 * (lower[:-1] + lower[1:]))[index]
 
 
 def _posterior(z: Array, prior: Array, weights: Array) -> Array:
