@@ -15,13 +15,16 @@ from scipy.special import ndtri
 
 from sparsebayes._media import SUFFIXES, Media, encode_npy, read_media
 from sparsebayes._report import Rows, aligned, joined
+from sparsebayes._shrinkage import RULES
 from sparsebayes._table import Table, TableError, format_table, is_missing, is_number, read_table
 from sparsebayes._ticker import Ticker
+from sparsebayes.dictionaries import as_dictionary
 from sparsebayes.persistence import package_version
 
 _COVERAGE = 0.95
 _RESULTS = ("denoised", "std", "lower", "upper")
 _KINDS = {".csv": ".csv", **SUFFIXES}
+_IMAGES = (".png", ".tif", ".tiff")
 _OPTIONS = {".csv": ("column", "time", "coverage"), ".npy": ("axes",)}  # of one kind of file only
 
 
@@ -164,6 +167,8 @@ def _denoise(data: Column | Media, args: Namespace, ticker: Ticker) -> Outcome:
     """Denoise the channels, one after another."""
     from sparsebayes import denoise
 
+    args.method = args.method or _method(data, args)
+    args.prior = args.prior or "bic"
     options = {name: getattr(args, name) for name in ("dictionary", "prior", "noise", "method")}
     options |= {"axes": args.axes, "t": data.t if isinstance(data, Column) else None}
     _check_values(data, args)
@@ -190,6 +195,14 @@ def _denoise(data: Column | Media, args: Namespace, ticker: Ticker) -> Outcome:
         outcome.kept += int(np.sum(result.n_active))
         outcome.coefficients += np.size(result.coefficients)
     return outcome
+
+
+def _method(data: Column | Media, args: Namespace) -> str:
+    """Of an image the average over precisions, where it can be had: images are hardly sparse."""
+    image = isinstance(data, Media) and Path(data.source).suffix.lower() in _IMAGES
+    if not image or args.prior is not None or np.isnan(data.values).any():
+        return "evidence"
+    return "average" if as_dictionary(args.dictionary).orthonormal else "evidence"
 
 
 def _check_values(data: Column | Media, args: Namespace) -> None:
@@ -225,9 +238,7 @@ def _report(
     rows: Rows = [
         ("data", f"{data.source}: {data.about}{filled}"),
         ("dictionary", args.dictionary),
-        ("prior", str(args.prior))
-        if args.method == "evidence"
-        else ("method", f"{args.method} threshold"),
+        ("prior", str(args.prior)) if args.method == "evidence" else ("method", RULES[args.method]),
         ("noise std", noise + estimated),
         ("coefficients", f"{outcome.kept} kept of {outcome.coefficients}"),
         ("time", f"{seconds:.2f} s"),

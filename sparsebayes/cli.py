@@ -16,7 +16,7 @@ _SOLVERS = ("sequential", "em", "mackay", "subspace")
 _LINKS = ("logit", "probit")
 _INFERENCES = ("laplace", "mean_field", "tap")
 _MULTI_CLASS = ("multinomial", "ovr")
-_METHODS = ("evidence", "hard", "soft", "bayes")
+_METHODS = ("evidence", "average", "hard", "soft", "bayes")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -207,7 +207,6 @@ def _add_denoise(commands: Any) -> None:
     denoise.add_argument(
         "--prior",
         type=_word_or("flat", "aic", "bic", "ric"),
-        default="bic",
         metavar="P",
         help="'flat', 'aic', 'bic' (default), 'ric' or a number: the smoothness prior's c",
     )
@@ -221,8 +220,8 @@ def _add_denoise(commands: Any) -> None:
     denoise.add_argument(
         "--method",
         choices=_METHODS,
-        default="evidence",
-        help="'evidence' (default) or a classical threshold of wavelets or 'dct'",
+        help="'evidence' (default) keeps few coefficients; 'average' (default for images without "
+        "gaps) keeps all; or a classical threshold",
     )
     denoise.add_argument(
         "--std", metavar="FILE", help="store the standard deviation of the result as .npy"

@@ -162,12 +162,20 @@ def test_npy_of_two_dimensions(folder, capsys):
     assert_array_equal(np.load("b.npy"), denoise(y).signal)
 
 
-@pytest.mark.parametrize("method", ["hard", "soft", "bayes"])
+METHODS = {
+    "average": "averaged over the precisions of a band",
+    "hard": "hard threshold",
+    "soft": "soft threshold",
+    "bayes": "soft threshold for each band",
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_methods(folder, capsys, method):
     np.save("a.npy", NOISY)
     assert main(["denoise", "a.npy", "-o", "b.npy", "--method", method]) == 0
     out = capsys.readouterr().out
-    assert f"{method} threshold" in out and "prior" not in out
+    assert f"method        {METHODS[method]}\n" in out and "prior" not in out
     assert_array_equal(np.load("b.npy"), denoise(NOISY, method=method).signal)
 
 
@@ -221,7 +229,7 @@ def test_images(folder, capsys, rng, name, dtype, channels):
     if channels == 1:
         back, values, clean = back[:, :, None], values[:, :, None], clean[:, :, None]
     for k in range(min(channels, 3)):
-        alone = np.clip(np.rint(denoise(values[:, :, k]).signal), 0, top)
+        alone = np.clip(np.rint(denoise(values[:, :, k], method="average").signal), 0, top)
         assert_array_equal(back[:, :, k], alone)
         assert rms(back[:, :, k] - clean[:, :, k]) < 0.7 * rms(values[:, :, k] - clean[:, :, k])
     assert_array_equal(back[:, :, 3:], values[:, :, 3:])  # alpha
@@ -245,7 +253,9 @@ def test_std_of_an_image_with_alpha(folder, rng):
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--quiet"]) == 0
     std = np.load("s.npy")
     assert std.shape == values.shape and not std[..., 3].any()
-    assert_array_equal(std[..., 1], denoise(values[..., 1]).std)
+    assert_array_equal(std[..., 1], denoise(values[..., 1], method="average").std)
+    assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--prior", "bic"]) == 0
+    assert_array_equal(np.load("s.npy")[..., 1], denoise(values[..., 1]).std)
 
 
 @pytest.fixture
