@@ -360,12 +360,12 @@ def _corner(values):
 
 
 def _scale(ax, axis, before, after):
-    """Linear up to the largest coefficient that was dropped, logarithmic beyond."""
+    """Linear up to the largest coefficient that lost more than half, logarithmic beyond."""
     from matplotlib.ticker import FixedLocator
 
-    dropped = float(np.abs(before[after == 0]).max(initial=0.0))
+    lost = np.abs(after) < 0.5 * np.abs(before)
     largest = float(max(np.abs(before).max(), np.abs(after).max())) or 1.0
-    least = min(dropped or largest, largest)
+    least = float(np.abs(before[lost]).max(initial=0.0)) or largest
     powers = np.arange(np.ceil(np.log10(3.0 * least)), np.log10(largest))
     ticks = [least, *10.0 ** powers[:: -max(1, -(-powers.size // 2))]]  # two at most
     getattr(ax, f"set_{axis}scale")("symlog", linthresh=least)

@@ -68,7 +68,8 @@ def multinomial(mean: Array, covariance: Array) -> Array:
     The average is over a fixed quasi-random set, so that it is the same each time.
     """
     values, vectors = np.linalg.eigh(covariance)
-    half = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    # The symmetric root: it does not depend on the choice of eigenvectors.
+    half = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :] @ vectors.transpose(0, 2, 1)
     f = half @ _draws(mean.shape[1]).T  # (n, K, Q)
     f += mean[:, :, None]
     f -= f.max(axis=1, keepdims=True)

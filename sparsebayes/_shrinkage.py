@@ -106,7 +106,7 @@ class Shrunk:
         self.log_evidence = np.nan
         self.stop_reason = RULES[self._method]
         self.coefficients = self.projections.copy()
-        self.n_active = 0
+        self.n_active = 0 if self.noise_variance > 0 else int(np.count_nonzero(self.projections))
         for group in self._groups() if self.noise_variance > 0 else ():
             for band in group.bands:
                 z = self._z([band])
@@ -121,7 +121,7 @@ class Shrunk:
             return orthonormal.precisions(self.projections, self._c, self.noise_variance)
         # The precision with which the posterior mean would be that of the rule.
         removed = np.abs(self.projections.astype(float) - self.coefficients)
-        kept = np.abs(self.coefficients.astype(float)) * self.noise_variance
+        kept = np.abs(self.coefficients.astype(float)) * (self.noise_variance or 1.0)
         return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
 
     def signal(self) -> Array:

@@ -1,9 +1,22 @@
-"""Lazy designs equal dense ones."""
+"""Lazy designs and those of transforms equal dense ones."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Lazy, make_design
+from sparsebayes.dictionaries import as_dictionary
+from sparsebayes.engine import (
+    Dense,
+    Exact,
+    Flat,
+    Gaussian,
+    Lazy,
+    MatrixFree,
+    Sequential,
+    Smoothness,
+    make_design,
+    run,
+)
 
 
 def make(budget, seed=0):
@@ -67,3 +80,91 @@ def test_a_problem_with_held_noise_keeps_its_own_rows():
     held.gram_rows(np.array([3, 4]))
     assert_allclose(problem.gram(np.array([5, 3])), (matrix.T @ matrix)[np.ix_([5, 3], [5, 3])])
     assert_allclose(held.gram(np.array([3, 1])), (matrix.T @ matrix)[np.ix_([3, 1], [3, 1])])
+
+
+ROWS = {
+    "all": np.arange(48),
+    "some": np.delete(np.arange(48), [0, 5, 6, 7, 30, 47]),
+    "repeated": np.array([3, 3, 3, 40, 11, 2, 2, 47, 0, 25]),
+    "in another order": np.random.default_rng(3).permutation(48),
+}
+
+
+def transform_pair(dictionary, shape, rows, functions=None, budget=1 << 20):
+    """A design of transforms and its matrix."""
+    operator = as_dictionary(dictionary).bind(shape)
+    size = int(np.prod(operator.coefficient_shape))
+    units = np.eye(size).reshape(size, *operator.coefficient_shape)
+    matrix = np.stack([operator.synthesise(unit).ravel() for unit in units], axis=1)
+    functions = np.arange(size) if functions is None else functions
+    return MatrixFree(operator, rows, functions, budget), Dense(matrix[np.ix_(rows, functions)])
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("shape", [(48,), (6, 8)], ids=["signal", "image"])
+@pytest.mark.parametrize("dictionary", ["haar", "sym8", "dct", "rbf", "sym8 + dct", "haar + rbf"])
+def test_transforms_are_matrices(dictionary, shape, rows):
+    free, dense = transform_pair(dictionary, shape, rows)
+    assert free.shape == dense.shape
+    rng = np.random.default_rng(1)
+    count = len(rows)
+    index = np.array([0, free.shape[1] - 1, 7, 20, 7])
+    assert_allclose(free.columns(index), dense.columns(index), atol=1e-12)
+    assert free.columns(index[:0]).shape == (count, 0)
+    for rhs in (rng.standard_normal(count), rng.standard_normal((count, 3))):
+        assert_allclose(free.project(rhs), dense.project(rhs), atol=1e-11)
+    for weights in (np.ones(count), rng.uniform(0.5, 2, count), rng.uniform(0.5, 2, (count, 2))):
+        assert_allclose(free.squared_norms(weights), dense.squared_norms(weights), atol=1e-11)
+        found = free.products(rhs, weights)
+        for one, expected in zip(found, dense.products(rhs, weights), strict=True):
+            assert_allclose(one, expected, atol=1e-11)
+
+
+def test_some_functions_of_a_transform():
+    functions = np.array([3, 4, 17, 60, 95])
+    free, dense = transform_pair("haar + dct", (48,), ROWS["some"], functions)
+    rhs = np.random.default_rng(1).standard_normal((42, 2))
+    assert free.shape == (42, 5)
+    assert_allclose(free.columns(np.array([4, 2])), dense.columns(np.array([4, 2])), atol=1e-12)
+    assert_allclose(free.project(rhs), dense.project(rhs), atol=1e-12)
+    assert_allclose(free.project(rhs[:, 0]), dense.project(rhs[:, 0]), atol=1e-12)
+    weights = rhs[:, 0] ** 2
+    assert_allclose(free.squared_norms(weights), dense.squared_norms(weights), atol=1e-12)
+
+
+def test_transforms_come_in_batches():
+    free, dense = transform_pair("haar + dct", (48,), ROWS["some"])
+    free._batch = 3
+    index = np.arange(0, 96, 5)
+    assert_allclose(free.columns(index), dense.columns(index), atol=1e-12)
+    rhs = np.random.default_rng(1).standard_normal((42, 7))
+    assert_allclose(free.project(rhs), dense.project(rhs), atol=1e-12)
+
+
+def test_transforms_that_do_not_fit_say_so():
+    rows = np.arange(1 << 12)
+    operator = as_dictionary("dct").bind(rows.shape)
+    small = MatrixFree(operator, rows, rows, memory_budget=1 << 10)
+    large = MatrixFree(operator, rows, rows, memory_budget=1 << 30)
+    assert small.capacity == 64 < large.capacity
+
+
+@pytest.mark.parametrize("rows", ["some", "repeated"])
+def test_a_fit_does_not_depend_on_the_design(rows):
+    rows = ROWS[rows]
+    rng = np.random.default_rng(2)
+    target = np.sin(rows / 5.0) + (rows > 20) + 0.1 * rng.standard_normal(rows.size)
+    sites = Gaussian(target - target.mean(), np.ones(rows.size))
+    states = [
+        run(
+            Sequential(),
+            Exact(design, Smoothness(2.0), sites),
+            max_iter=1000,
+            tol=1e-6,
+            rng=np.random.default_rng(0),
+        ).state
+        for design in transform_pair("haar + rbf", (48,), rows)
+    ]
+    assert_allclose(states[0].objective, states[1].objective, rtol=1e-8)
+    assert_allclose(states[0].beta, states[1].beta, rtol=1e-5)
+    assert sorted(states[0].active) == sorted(states[1].active)
