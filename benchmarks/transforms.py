@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -20,6 +22,7 @@ from benchmarks import _tables
 from benchmarks._denoisers import OURS, WAVELET, bayes_shrink
 from benchmarks._measure import one_thread, peak_memory, timed
 from benchmarks.images import image
+from benchmarks.signals import AVERAGE
 from sparsebayes import denoise
 from sparsebayes.datasets import make_signal
 
@@ -31,6 +34,7 @@ SIDES = (512, 1024, 2048)
 QUICK_LENGTHS, QUICK_SIDES = (2**16, 2**18), (512,)
 TURNS = ((2**18, 15), (2**20, 9), (2**23, 5))  # (samples up to, repetitions)
 QUICK_TURNS = 3
+GROWTH, GROWTH_TURNS = (20, 23), 7  # sizes, as powers of two
 MODE = "periodization"
 BOTH = "transforms"
 BAND = "denoise and std"
@@ -54,11 +58,12 @@ def there_and_back(y: Array) -> Array:
 
 
 def calls() -> dict[str, Callable[[Array], Any]]:
-    """What is timed: the transforms, ours without and with the band, scikit-image's."""
+    """What is timed: the transforms; ours, with its band, and by averaging; scikit-image's."""
     return {
         BOTH: there_and_back,
         OURS: denoise,
         BAND: lambda y: denoise(y).std,
+        AVERAGE: lambda y: denoise(y, method="average"),
         PEER: bayes_shrink,
     }
 
@@ -104,6 +109,8 @@ def run(quick: bool, only: int | None = None) -> Iterator[tuple[str, Record]]:
         most = next((count for limit, count in TURNS if size <= limit), TURNS[-1][1])
         found = times(noisy(shape), QUICK_TURNS if quick else most)
         yield "x".join(map(str, shape)), {"shape": list(shape), **found, **_child(shape)}
+    if only is None and not quick:
+        yield "growth", growth(GROWTH_TURNS)
 
 
 def _child(shape: tuple[int, ...]) -> Record:
@@ -117,27 +124,48 @@ def _child(shape: tuple[int, ...]) -> Record:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def growth(records: dict[str, Record]) -> float | None:
-    """The exponent of our time from 2²⁰ to 2²³ samples."""
-    ends = [str(2**k) for k in (20, 23)]
-    if not set(ends) <= set(records):
-        return None
-    first, last = (records[key]["seconds"][OURS] for key in ends)
-    return math.log(last / first) / math.log(8.0)
+def growth(turns: int) -> Record:
+    """Exponents of the time of `denoise` between two sizes, made in turns over as many samples.
+
+    `total` counts the kernel's time too, most of it for fresh pages; `user` does not.
+    """
+    inputs = [(noisy((2**k,)), 2 ** (GROWTH[1] - k)) for k in GROWTH]
+    found: dict[str, list[float]] = {"total": [], "user": []}
+    with one_thread():
+        for y, _ in inputs:
+            denoise(y)
+        for _ in range(turns):
+            costs = [cpu(denoise, y, count) for y, count in inputs]
+            for key, values in found.items():
+                first, last = (cost[key] for cost in costs)
+                values.append(1.0 + math.log2(last / first) / (GROWTH[1] - GROWTH[0]))
+    return {key: [median(values), min(values), max(values)] for key, values in found.items()}
+
+
+def cpu(function: Callable[[Array], Any], y: Array, count: int) -> dict[str, float]:
+    """CPU seconds of so many calls, all and without the kernel's."""
+    gc.collect()
+    before = os.times()
+    for _ in range(count):
+        function(y)
+    after = os.times()
+    user = after.user - before.user
+    return {"total": user + after.system - before.system, "user": user}
 
 
 def to_markdown(records: dict[str, Record]) -> str:
     """One row for each size."""
     rows = []
-    for record in sorted(records.values(), key=lambda one: (len(one["shape"]), one["shape"])):
+    sizes = [record for record in records.values() if "shape" in record]
+    for record in sorted(sizes, key=lambda one: (len(one["shape"]), one["shape"])):
         ratios, resident, traced = record["ratios"], record["resident"], record["traced"]
         rows.append(
             (
                 " × ".join(map(str, record["shape"])),
                 _tables.number(1e3 * record["seconds"][BOTH], 3),
                 _tables.number(1e3 * record["seconds"][OURS], 3),
-                *(_tables.fixed(ratios[name], 2) for name in (OURS, BAND, PEER)),
-                *(_tables.fixed(resident[name], 1) for name in (BOTH, OURS, BAND, PEER)),
+                *(_tables.fixed(ratios[name], 2) for name in (OURS, BAND, AVERAGE, PEER)),
+                *(_tables.fixed(resident[name], 1) for name in calls()),
                 *(_tables.fixed(traced[name], 1) for name in (OURS, BAND)),
             )
         )
@@ -147,20 +175,26 @@ def to_markdown(records: dict[str, Record]) -> str:
         "denoise, ms",
         "denoise / transforms",
         "with std",
+        "average",
         "BayesShrink",
         "arrays: transforms",
         "denoise",
         "with std",
+        "average",
         "BayesShrink",
         "traced: denoise",
         "with std",
     )
-    exponent = growth(records)
-    said = (
-        ""
-        if exponent is None
-        else f"\nThe time of `denoise` grows from 2²⁰ to 2²³ samples as N^{exponent:.2f}.\n"
-    )
+    said = ""
+    if "growth" in records:
+        total, user = (
+            "N^{:.2f} ({:.2f} to {:.2f})".format(*records["growth"][key])
+            for key in ("total", "user")
+        )
+        said = (
+            f"\nThe time of `denoise` grows from 2²⁰ to 2²³ samples as {total}, median and range "
+            f"of {GROWTH_TURNS} turns; without the kernel's, most for fresh pages, as {user}.\n"
+        )
     return f"{NOTES}\n{_tables.table(header, rows)}\n{said}"
 
 

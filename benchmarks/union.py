@@ -57,7 +57,7 @@ def child(dictionary: str, size: int) -> Record:
         found, seconds = timed(denoise, y, dictionary)
         peak = process_peak()
         std, more = timed(lambda: found.std)
-    score = scored(truth, float(truth.var()) / SNR**2, {OURS: found.signal}, std)
+    score = scored(truth, float(truth.var()) / SNR**2, {OURS: found.signal}, {OURS: std})
     return {
         "size": size,
         "dictionary": dictionary,
@@ -83,7 +83,7 @@ def to_markdown(records: dict[str, Record]) -> str:
             _tables.fixed(record["band_memory"], 0),
             str(record["kept"]),
             _tables.number(100 * record["errors"][OURS], 3),
-            _tables.fixed(100 * record["coverage"], 1),
+            _tables.fixed(100 * record["coverage"][OURS], 1),
             _tables.fixed(width(record), 2),
             "yes" if record["converged"] else "no",
         )

@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
-from sparsebayes import RVC, RVR
+from sparsebayes import RVC, RVR, denoise
 from sparsebayes.basis import RBF
-from sparsebayes.datasets import load_gases, make_sinc
-from sparsebayes.plots import ClassificationDisplay, RegressionDisplay
+from sparsebayes.datasets import load_gases, make_signal, make_sinc
+from sparsebayes.plots import ClassificationDisplay, DenoiseDisplay, RegressionDisplay
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -72,7 +72,22 @@ def error_bars():
     figure.savefig(IMAGES / "error_bars.png", dpi=120)
 
 
+def denoising():
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[1.6, 1])
+    t, y, f = make_signal("heavisine", 512, snr=5, random_state=1)
+    y[200:230] = np.nan
+    found = denoise(y)
+    left.plot(t, f, color="black", linestyle="--", linewidth=1, label="HeaviSine", zorder=2.5)
+    DenoiseDisplay.from_denoised(found, y, t=t, ax=left)
+    t, y, f = make_signal("doppler", 2048, snr=5, random_state=0)
+    DenoiseDisplay.from_denoised(denoise(y), y, kind="shrinkage", ax=right)
+    right.set_title("Doppler, sym8 wavelets", fontsize="medium")
+    figure.savefig(IMAGES / "denoising.png", dpi=120)
+
+
 if __name__ == "__main__":
     sinc()
     classification()
     error_bars()
+    denoising()

@@ -22,6 +22,12 @@ NAMES = (
     "rasmussen2005.predictive",
     "rasmussen2005.losses",
     "kth2019.classification",
+    "schmolck2008.table",
+    "schmolck2008.dictionaries",
+    "schmolck2008.separation",
+    "schmolck2008.spindles",
+    "schmolck2008.local_minima",
+    "schmolck2008.real",
 )
 
 

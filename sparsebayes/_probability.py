@@ -9,7 +9,7 @@ from scipy.special import expit, ndtr, ndtri
 
 Array = np.ndarray
 
-N_DRAWS = 256  # quasi-random draws for the average of a softmax
+N_DRAWS = 512  # quasi-random draws for the average of a softmax
 
 
 @lru_cache(maxsize=1)

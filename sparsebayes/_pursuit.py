@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import gaussian_filter
 
 from sparsebayes._machine import memory_budget
 from sparsebayes._shrinkage import joined
@@ -28,6 +29,7 @@ Array = np.ndarray
 
 _SEARCH = Sequential(many=1024)  # of more functions one dive is enough: they hardly overlap
 _EXCHANGED = 1 << 22  # samples times functions, up to which exchanges are tried
+_NEAR = 2.0  # coefficients: how far those reach by which an unseen one is judged
 _SEEN = 0.5  # the part of a function's energy on samples that it needs to be judged by them
 
 
@@ -112,7 +114,7 @@ class Pursued:
         """What the kept functions do not explain, judged in one orthonormal basis.
 
         Of a coefficient that can be told, what the residual says counts. Others may be as
-        large as those of their band are on average, the kept ones included.
+        large as those of their band are on average, as the estimate has them.
         """
         probe, kept = self._probe()
         shape, variance = probe.shape, self.noise_variance
@@ -125,7 +127,7 @@ class Pursued:
         told = (seen >= _SEEN * sampled.mean()) & _coarse(probe, float(sampled.sum()))
         mean = np.divide(rest, counts, out=np.zeros(shape), where=sampled)
         z = probe.analyse(mean) ** 2 / (seen * variance)
-        with_kept = np.where(kept != 0, kept**2 / variance, z)
+        with_kept = np.maximum(probe.analyse(self._estimate) ** 2 / variance, z)
         errors = np.zeros(shape)
         for bands in joined(probe.bands()):
             known = np.concatenate([with_kept[b.index][told[b.index]] for b in bands])
@@ -135,18 +137,18 @@ class Pursued:
                 here, sure = errors[band.index], told[band.index]
                 here[sure] = found.error(z[band.index][sure], np.zeros(1), seen[band.index][sure])
                 own = found.error(with_kept[band.index][sure], np.zeros(1))
-                here[~sure] = own.mean() if own.size else everywhere
+                here[~sure] = _around(own, sure)[~sure] if own.size else everywhere
         errors[kept != 0] = 0.0
         return probe.spread(errors * variance)
 
     def _probe(self) -> tuple[Transform, Array]:
-        """An orthonormal transform, of the dictionary if it has one, and what is kept of it."""
+        """A wavelet transform, of the dictionary if it has one, and what is kept of it."""
         transform = self.transform
         if isinstance(transform, StackedTransform):
             for member, part in zip(transform.members, transform.slices, strict=True):
-                if member.orthonormal:
+                if isinstance(member, WaveletTransform):
                     return member, self.coefficients[part].reshape(member.coefficient_shape)
-        elif transform.orthonormal:
+        elif isinstance(transform, WaveletTransform):
             return transform, self.coefficients
         return WaveletTransform("sym8", transform.shape, None), np.zeros(transform.shape)
 
@@ -166,6 +168,15 @@ def _seen_functions(transform: Transform, rows: Array) -> Array:
     return np.flatnonzero(enough & (np.concatenate(coarse) if stacked else coarse[0]))
 
 
+def _around(values: Array, known: Array) -> Array:
+    """The mean of what is known, or of what is near if that is more, on the array of the mask."""
+    filled = np.zeros(known.shape)
+    filled[known] = values
+    near = gaussian_filter(known.astype(float), _NEAR, mode="wrap")
+    local = gaussian_filter(filled, _NEAR, mode="wrap") / np.maximum(near, 1e-3)
+    return np.maximum(local, values.mean())
+
+
 def _on_grid(transform: Transform, rows: Array) -> Array:
     """1 where there is a sample, 0 elsewhere."""
     size = int(np.prod(transform.shape))
@@ -183,27 +194,28 @@ def _coarse(transform: Transform, n_samples: float) -> Array:
 
 
 def _solver(transform: Transform, functions: Array) -> Solver:
-    """The sequential solver; with exchanges where members of a union are found in places."""
+    """The sequential solver; with exchanges between the members of a union, if it is not large.
+
+    All that is active is exchanged for what one member can do alone, then what is in a half, a
+    quarter or an eighth of the signal. A member that is everywhere takes part in the first only.
+    """
     if not isinstance(transform, StackedTransform):
         return _SEARCH
-    size = transform.coefficient_shape[0]
-    located = [member.places() for member in transform.members]
-    if sum(place is not None for place in located) < 2:
+    if functions.size * int(np.prod(transform.shape)) > _EXCHANGED:
         return _SEARCH
-    if size * int(np.prod(transform.shape)) > _EXCHANGED:
-        return _SEARCH
-    everywhere = np.full(size, -1.0)
-    for place, part in zip(located, transform.slices, strict=True):
-        if place is not None:
-            everywhere[part] = place
-    swaps = []
-    for depth in (1, 2, 4, 8):
-        for piece in range(depth):
-            inside = (everywhere >= piece / depth) & (everywhere < (piece + 1) / depth)
-            drop = np.flatnonzero(inside[functions])
-            for place, part in zip(located, transform.slices, strict=True):
-                if place is not None:
-                    number = functions[drop]
-                    pool = drop[(number >= part.start) & (number < part.stop)]
-                    swaps.append(Swap(drop, pool))
+    place = np.full(transform.coefficient_shape[0], np.nan)
+    member = np.empty(place.size, dtype=int)
+    for number, (one, part) in enumerate(zip(transform.members, transform.slices, strict=True)):
+        member[part] = number
+        places = one.places()
+        if places is not None:
+            place[part] = places
+    place, member = place[functions], member[functions]
+    swaps = [Swap(np.arange(functions.size), np.flatnonzero(member == k)) for k in set(member)]
+    located = set(member[~np.isnan(place)])
+    for pieces in (2, 4, 8) if len(located) > 1 else ():
+        for piece in range(pieces):
+            inside = (place >= piece / pieces) & (place < (piece + 1) / pieces)
+            drop = np.flatnonzero(inside)
+            swaps += [Swap(drop, np.flatnonzero(inside & (member == k))) for k in located]
     return Exchanging(swaps, _SEARCH)

@@ -137,19 +137,20 @@ def test_savgol_window_follows_the_signal():
 def test_scores_are_in_units_of_the_noise():
     truth, std = np.zeros(4), np.array([1.0, 1.0, 1.0, 3.0])
     estimates = {"denoise": np.array([0.0, 1.9, 2.0, 4.0]), "other": np.full(4, 2.0)}
-    one = signals.scored(truth, 4.0, estimates, std)
-    assert one["coverage"] == 0.75 and one["std"] == 0.75
+    one = signals.scored(truth, 4.0, estimates, {"denoise": std})
+    assert one["coverage"] == {"denoise": 0.75} and one["std"] == {"denoise": 0.75}
     assert one["errors"]["other"] == 1.0
-    worse = signals.scored(truth, 4.0, estimates | {"other": np.full(4, 4.0)}, std)
+    worse = signals.scored(truth, 4.0, estimates | {"other": np.full(4, 4.0)}, {"denoise": std})
     both = signals.averaged([one, worse])
     assert both["errors"]["other"] == 2.5 and both["draws"] == 2
-    assert_allclose(both["uncertainty"]["other"], 1.5)  # two differences, 3 apart
+    assert_allclose(both["gaps"]["denoise"]["other"], 1.5)  # two differences, 3 apart
     assert_allclose(signals.width(both), 0.75 / np.sqrt(one["errors"]["denoise"]))
     assert signals.best_other(both) == ("other", one["errors"]["denoise"] / 2.5)
+    assert signals.averaged([one])["gaps"] is None
 
 
 def signal_record(size=4096, signal="bumps", snr=5, ours=1.0, coverage=0.95, **others):
-    errors = {"denoise": ours, **others}
+    errors = {"denoise": ours, "denoise, average": 0.5 * ours, **others}
     return {
         "size": size,
         "signal": signal,
@@ -157,9 +158,9 @@ def signal_record(size=4096, signal="bumps", snr=5, ours=1.0, coverage=0.95, **o
         "draws": 20,
         "noise_variance": 0.01,
         "errors": errors,
-        "uncertainty": dict.fromkeys(others, 0.125),
-        "coverage": coverage,
-        "std": 0.8,
+        "gaps": dict.fromkeys(("denoise", "denoise, average"), dict.fromkeys(others, 0.125)),
+        "coverage": {"denoise": coverage, "denoise, average": 0.5},
+        "std": {"denoise": 0.8, "denoise, average": 0.1},
     }
 
 
@@ -169,8 +170,9 @@ def test_entries_where_ours_is_behind_are_listed_worst_first():
         name: signal_record(signal=name, hard=error, soft=9.0)
         for name, error in zip(names, (0.5, 2.0, 0.25), strict=True)
     }
-    lines = signals.behind(records).splitlines()
+    lines = signals.behind(records, "denoise").splitlines()
     assert "1 of 3 entries" in lines[0]
+    assert "2 of 3 entries" in signals.behind(records, signals.AVERAGE)
     assert [line.split("|")[1].strip() for line in lines[4:]] == [
         "N = 4096, bumps, SNR 5",
         "N = 4096, sinc, SNR 5",
@@ -180,11 +182,10 @@ def test_entries_where_ours_is_behind_are_listed_worst_first():
 
 
 def test_ours_is_counted_against_each_other_method():
-    records = {
-        str(k): signal_record(hard=error, **{signals.RIC: 0.1}) for k, error in enumerate((0.25, 4))
-    }
-    row = signals.against(records).splitlines()[2].split("|")
-    assert [cell.strip() for cell in row[1:-1]] == ["hard", "1 of 2", "1.00", "2 of 2", "0.100"]
+    records = {str(error): signal_record(hard=error) for error in (0.25, 4.0)}
+    rows = signals.against(records).splitlines()[4:]
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    assert cells == [["hard", "1 of 2, 1.00", "1 of 2, 0.50"]]
 
 
 def test_limits_of_denoising():
@@ -193,11 +194,8 @@ def test_limits_of_denoising():
         "4096/bumps/5": signal_record(**shrinkers),
         "1024/doppler/7": signal_record(1024, "doppler", 7, ours=0.04, coverage=0.99, **shrinkers),
     }
-    cost = {"seconds": {"denoise": 1.0}, "ratios": {"denoise": 7.0}, "resident": {"denoise": 5.5}}
-    times = {
-        str(2**20): {"shape": [2**20], **cost},
-        str(2**23): {"shape": [2**23], **cost, "seconds": {"denoise": 64.0}},
-    }
+    cost = {"ratios": {"denoise": 7.0}, "resident": {"denoise": 5.5}}
+    times = {str(2**20): {"shape": [2**20], **cost}, "growth": {"total": [1.2, 1.0, 1.3]}}
     union_record = {"fit": 30.0, "memory": 3000.0}
     results = {"signals": records, "transforms": times, "union": {"65536/sym8+dct": union_record}}
     found = {what: (value, met) for what, _, value, met in denoising.limits(results)}
@@ -208,7 +206,7 @@ def test_limits_of_denoising():
     assert found["all N: mean std of the band / RMSE, largest"] == ("4.00", False)
     assert found["2²⁰ samples: time / wavedec + waverec"] == ("7.00", False)
     assert found["2²⁰ samples: peak memory beyond the input, arrays"] == ("5.5", True)
-    assert found["exponent of the time, 2²⁰ to 2²³ samples"] == ("2.00", False)
+    assert found["exponent of the time, 2²⁰ to 2²³ samples"] == ("1.20", False)
     assert [met for what, (_, met) in found.items() if what.startswith("sym8 + dct")] == [
         True,
         False,
@@ -220,6 +218,19 @@ def test_transforms_of_reference_are_inverse_to_each_other():
         y = transforms.noisy(shape) if len(shape) == 1 else np.arange(8192.0).reshape(shape)
         assert_allclose(transforms.there_and_back(y), y, atol=1e-8)
     assert transforms.noisy((600, 700)).shape == (600, 700)
+
+
+def test_growth_is_the_exponent_between_two_sizes(monkeypatch):
+    costs = iter([(1, 8), (1, 1), (2, 2)])  # exponents 2, 1, 1; eight small ones, one large
+
+    def cpu(function, y, count):
+        if count == 8:
+            cpu.last = next(costs)
+        return {"total": cpu.last[count == 1], "user": 1.0}
+
+    monkeypatch.setattr(transforms, "cpu", cpu)
+    monkeypatch.setattr(transforms, "noisy", lambda shape: np.arange(16.0))
+    assert transforms.growth(3) == {"total": [1.0, 1.0, 2.0], "user": [1.0, 1.0, 1.0]}
 
 
 def test_psnr_of_an_image():

@@ -11,13 +11,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes.engine import Exact, Smoothness, State, linalg
+from sparsebayes.engine import Exact, Smoothness, State
 from sparsebayes.engine.posterior import gradient
 
 Array = np.ndarray
 
 SAME = 1e-6  # log α or log β that moves by less has not moved
 LOST = 1e-10  # s this small a part of φᵀBφ is rounding
+
+
+class Unscaled(Smoothness):
+    """The smoothness prior as printed, ``−c/(1 + σ²α)``, whatever the norm of a function.
+
+    Ours is relative to ``φᵀBφ``, which is the same for functions of unit norm only.
+    """
+
+    def weight(self, state: State) -> Array:
+        return np.full(state.alpha.size, state.beta)
+
+    def log_density(self, state: State) -> float:
+        return float(self.derivatives(state.alpha, self.weight(state))[0].sum())
+
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        return self.derivatives(state.alpha, self.weight(state))[1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +51,16 @@ class View:
 
     s: Array
     q2: Array
-    g: Array  # φᵀBφ
+    g: Array  # what α is compared with in the prior
     inside: Array  # bool
     prior: Smoothness
 
     def wanted(self, index: Array) -> Array:
         """The α that functions should have given the others; ∞ where they are better left out."""
         alpha = np.full(index.size, np.inf)
-        # As s ≤ g, nothing below 1 + 2c can gain; most functions are done with here.
-        some = np.flatnonzero(self.q2[index] > (1.0 + 2.0 * self.prior.c) * self.s[index])
+        # Where s ≤ g nothing below 1 + 2c can gain; most functions are done with here.
+        least = np.where(self.s[index] <= self.g[index], 1.0 + 2.0 * self.prior.c, 1.0)
+        some = np.flatnonzero(self.q2[index] > least * self.s[index])
         if some.size:
             chosen = index[some]
             given = self.s[chosen], self.q2[chosen], self.g[chosen]
@@ -55,12 +72,17 @@ class View:
 
 
 def climb(
-    problem: Exact, rng: np.random.Generator, *, every: int = 10, max_steps: int = 100_000
+    problem: Exact,
+    gram: Array,
+    rng: np.random.Generator,
+    *,
+    every: int = 10,
+    max_steps: int = 100_000,
 ) -> Climbed:
     """Climb from the function that is most like the target, until nothing moves any more.
 
     Functions are picked at random; one that is outside and should stay there is no step. The
-    noise is re-estimated after `every` steps.
+    noise is re-estimated after `every` steps. `gram` is ``ΦᵀΦ`` of all functions.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         first = np.array([np.nanargmax(problem.moments**2 / problem.norms)])
@@ -68,7 +90,9 @@ def climb(
     assert state is not None
     order = np.empty(0, dtype=np.intp)
     for step in range(2, max_steps + 1):  # the first function was a step
-        seen = _look(problem, state)
+        seen = _look(problem, gram, state)
+        if not state.active.size and _settled(seen, state):
+            return Climbed(state, step, True)
         while True:
             if not order.size:
                 order = rng.integers(problem.n_functions, size=256)
@@ -79,28 +103,31 @@ def climb(
         state = _moved(problem, state, i, alpha) or state
         if step % every == 0:
             before, state = state.beta, _with_noise(problem, state)
-            if abs(np.log(state.beta / before)) < SAME and _settled(problem, state):
+            still = abs(np.log(state.beta / before)) < SAME
+            if still and _settled(_look(problem, gram, state), state):
                 return Climbed(state, step, True)
     return Climbed(state, max_steps, False)
 
 
-def _look(problem: Exact, state: State) -> View:
-    seen = problem.survey(state)
-    half = linalg.half_solve(state.factor, seen.rows) if state.active.size else seen.rows
-    s = seen.scale - np.einsum("sm,sm->m", half, half)
-    q2 = np.where(s > LOST * seen.scale, seen.q**2, 0.0)  # what is lost in rounding stays out
+def _look(problem: Exact, gram: Array, state: State) -> View:
+    active = state.active
+    rows = gram[active]
+    g = state.beta * problem.norms
+    q = state.beta * (problem.moments - state.mean @ rows)
+    s = g - state.beta**2 * np.einsum("sm,sm->m", rows, state.cov @ rows)
+    q2 = np.where(s > LOST * g, q**2, 0.0)  # what is lost in rounding stays out
     inside = np.zeros(s.size, dtype=bool)
-    inside[state.active] = True
-    if state.active.size:
-        s[state.active], q2[state.active] = state.s_and_q2()
+    inside[active] = True
+    if active.size:
+        s[active], q2[active] = state.s_and_q2()
     prior = problem.prior if isinstance(problem.prior, Smoothness) else Smoothness(0.0)
-    return View(np.maximum(s, LOST * seen.scale), q2, seen.scale, inside, prior)
+    weight = np.full(g.size, state.beta) if isinstance(prior, Unscaled) else g
+    return View(np.maximum(s, LOST * g), q2, weight, inside, prior)
 
 
-def _settled(problem: Exact, state: State) -> bool:
+def _settled(seen: View, state: State) -> bool:
     """Whether no function, picked alone, would move."""
-    seen = _look(problem, state)
-    alpha = seen.wanted(np.arange(problem.n_functions))
+    alpha = seen.wanted(np.arange(seen.s.size))
     if np.isfinite(alpha[~seen.inside]).any() or np.isinf(alpha[state.active]).any():
         return False
     return bool(np.all(np.abs(np.log(alpha[state.active] / state.alpha)) < SAME))

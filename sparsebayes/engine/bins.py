@@ -50,8 +50,6 @@ class Bins:
             size = max(counts.size, int(index.max(initial=-1)) + 1)
             more = size - counts.size
             counts = np.pad(counts, (0, more)) + np.bincount(index, minlength=size)
-            sums = np.pad(sums, (0, more)) + np.bincount(
-                index, np.maximum(part, self.least), minlength=size
-            )
+            sums = np.pad(sums, (0, more)) + np.bincount(index, part, minlength=size)
         some = counts > 0
         return sums[some] / counts[some], counts[some]

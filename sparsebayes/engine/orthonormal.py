@@ -106,7 +106,7 @@ def fit(coefficients: Array, c: float, variance: float | None) -> Fit:
 
 def shrink(coefficients: Array, c: float, variance: float) -> Array:
     """The posterior means, 0 for what is dropped."""
-    out = np.zeros_like(coefficients)
+    out = np.zeros(coefficients.shape, coefficients.dtype)  # in C order, so that target is a view
     flat, target = coefficients.reshape(-1), out.reshape(-1)
     for part in chunks(flat.size):
         values = flat[part]
@@ -152,7 +152,8 @@ def _look(flat: Array, c: float, variance: float) -> Maximum:
     for energy in squares(flat):
         kept = energy > threshold
         above = energy[kept] / variance - 2.0 * c
-        total += float((above - 1.0 - np.log(above)).sum() - energy.sum() / variance)
+        # z − 2c − 1 − log(z − 2c), less z: what is large has gone.
+        total -= float((1.0 + 2.0 * c + np.log(above)).sum() + energy[~kept].sum() / variance)
         count += above.size
         determined += float((1.0 - 1.0 / above).sum())
     total -= flat.size * float(np.log(2.0 * np.pi * variance))
@@ -160,9 +161,9 @@ def _look(flat: Array, c: float, variance: float) -> Maximum:
 
 
 def _levels(flat: Array, least: float) -> tuple[Array, Array]:
-    """Energies of at least `least` and how often each occurs: themselves, or means of bins."""
+    """Energies and how often each occurs: themselves, or means of bins that begin at `least`."""
     if flat.size <= _EXACT:
-        energy = np.maximum(np.square(flat, dtype=np.float64), least)
+        energy = np.square(flat, dtype=np.float64)
         levels, counts = np.unique(energy, return_counts=True)
         return levels, counts.astype(np.float64)
     return Bins(least, _BITS).levels(squares(flat))
@@ -171,7 +172,8 @@ def _levels(flat: Array, least: float) -> tuple[Array, Array]:
 def _slopes(levels: Array, counts: Array, c: float, variance: Array) -> tuple[Array, Array]:
     """``2 dL/dlog σ²`` at each variance, and its derivative by σ², where σ² only just falls."""
     v = variance[:, None]
-    kept = levels > v * (1.0 + 2.0 * c)
+    # At a value of σ² where one is dropped, rounding must not keep it.
+    kept = levels > v * (1.0 + 2.0 * c) * (1.0 + 1e-12)
     dropped = np.where(kept, 0.0, counts)
     rest = dropped @ levels
     gap = np.where(kept, levels - 2.0 * c * v, 1.0)

@@ -1,0 +1,160 @@
+"""The experiments on dictionaries and smoothness priors, their parts and small runs."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from experiments.__main__ import main
+from experiments.schmolck2008 import dictionaries, local_minima, separation, table
+from experiments.schmolck2008._climber import Unscaled, climb
+from experiments.schmolck2008._data import clean, noisy, samples
+from sparsebayes import denoise
+from sparsebayes.dictionaries import Kernel, Wavelet
+from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Smoothness
+
+
+def rows_of(name, folder):
+    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
+    return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+
+
+def small_run(name, folder, repetitions):
+    pytest.importorskip("matplotlib")
+    assert main([name, "--repetitions", str(repetitions), "--out", str(folder)]) == 0
+    for path in folder.glob("*.png"):
+        assert path.read_bytes().startswith(b"\x89PNG")
+    return rows_of(name, folder)
+
+
+def problem_of(dictionary, y, prior):
+    transform = dictionary.bind((y.size,))
+    columns = transform.synthesise(np.eye(y.size)).T.copy()
+    return Exact(Dense(columns), prior, Gaussian(y, np.ones(y.size))), columns
+
+
+def centred_sinc(n=64, seed=0):
+    y = noisy(clean("sinc", n), 5.0, np.random.default_rng(seed))
+    return y - y.mean()
+
+
+@pytest.mark.parametrize(
+    ("name", "snr", "variance"), [("bumps", 2, 0.119), ("bumps", 7, 0.010), ("sinc", 2, 0.031)]
+)
+def test_noise_has_exactly_the_printed_variance(name, snr, variance):
+    f = clean(name, 128)
+    noise = noisy(f, snr, np.random.default_rng(0)) - f
+    assert round(noise.var(ddof=1), 3) == variance
+    assert_allclose(f.std(ddof=1) / noise.std(ddof=1), snr)
+
+
+def test_width_in_samples_is_the_papers_kernel():
+    x = np.linspace(-10, 10, 65)
+    columns = Kernel("rbf", samples(3.0 / np.sqrt(2), 65)).bind((65,)).synthesise(np.eye(65))
+    assert_allclose(columns, np.exp(-(np.subtract.outer(x, x) ** 2) / 9), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_random_order_ends_at_the_closed_form_with_wavelets(seed):
+    y = centred_sinc()
+    problem, columns = problem_of(Wavelet("sym8"), y, Smoothness(0.5 * np.log(64)))
+    found = climb(problem, columns.T @ columns, np.random.default_rng(seed))
+    closed = denoise(y, "sym8", prior="bic")
+    assert found.converged
+    assert set(found.state.active) == set(np.flatnonzero(np.isfinite(closed.alpha)))
+    assert_allclose(1 / found.state.beta, closed.noise_variance, rtol=1e-4)
+    assert_allclose(columns[:, found.state.active] @ found.state.mean, closed.signal, atol=1e-4)
+
+
+@pytest.mark.parametrize("prior", [Flat(), Smoothness(2.0), Unscaled(2.0)])
+def test_random_order_ends_where_no_precision_gains(prior):
+    problem, columns = problem_of(Kernel("rbf", 5.0), centred_sinc(), prior)
+    found = climb(problem, columns.T @ columns, np.random.default_rng(0))
+    state = found.state
+    assert found.converged and state.active.size > 2
+    for i in range(state.active.size):
+        for factor in (0.9, 1.1):
+            alpha = state.alpha.copy()
+            alpha[i] *= factor
+            assert problem.move(state, alpha, state.beta).objective < state.objective
+    for outside in np.setdiff1d(np.arange(64), state.active)[::7]:
+        for alpha in state.scale.mean() * 10.0 ** np.arange(-6, 3):
+            grown = problem.grow(state, np.array([outside]), np.array([alpha]))
+            assert grown is None or grown.objective < state.objective + 1e-6
+
+
+def test_random_order_ends_with_nothing_where_there_is_nothing():
+    y = noisy(clean("sinc", 64), 0.01, np.random.default_rng(3))
+    problem, columns = problem_of(Kernel("linear_spline", 9.0), y - y.mean(), Smoothness(50.0))
+    found = climb(problem, columns.T @ columns, np.random.default_rng(0))
+    assert found.converged and found.state.active.size == 0
+
+
+def test_price_as_printed_is_ours_for_functions_of_unit_norm_only():
+    y = centred_sinc()
+    alpha = np.array([3.0, 20.0])
+    for dictionary, same in ((Wavelet("sym8"), True), (Kernel("rbf", 5.0), False)):
+        states = [
+            problem_of(dictionary, y, prior)[0].evaluate(np.array([3, 9]), alpha, 50.0)
+            for prior in (Smoothness(2.0), Unscaled(2.0))
+        ]
+        assert np.isclose(states[0].objective, states[1].objective) == same
+
+
+def test_entry_is_met_within_two_spreads_or_a_tenth():
+    assert table.met(5.9, (5.0, 0.5)) and not table.met(6.1, (5.0, 0.5))
+    assert table.met(109.0, (100.0, 0.1)) and not table.met(111.0, (100.0, 0.1))
+
+
+def test_table_of_small_blocks(tmp_path, monkeypatch):
+    sinc = [block for block in table.BLOCKS if block.signal == "sinc"]
+    printed = replace(sinc[1], rows=sinc[1].rows[2:3])
+    monkeypatch.setattr(table, "BLOCKS", (printed, sinc[2]))
+    rows = small_run("schmolck2008.table", tmp_path / "r", 3)
+    assert rows["Sinc SNR 2, symmlet, None: S"][1:3] == ["127.0 ± 0.0", "127.0 ± 0.0, met"]
+    kept = [
+        float(rows[f"Sinc SNR 2, symmlet, {p}: S"][2].split()[0]) for p in ("AIC", "BIC", "RIC")
+    ]
+    assert 60 > kept[0] > kept[1] > kept[2] > 2
+    assert float(rows["Sinc SNR 2, gauss 3.0 as printed, BIC: S"][2].split()[0]) < 10
+    assert rows["Sinc SNR 2, symmlet, BIC: MSE"][4] == "3"
+
+
+@pytest.mark.slow
+def test_dictionaries_of_one_draw(tmp_path, monkeypatch):
+    doppler = tuple(replace(case, n=256) for case in dictionaries.DOPPLER)
+    monkeypatch.setattr(dictionaries, "DOPPLER", doppler)
+    monkeypatch.setattr(dictionaries, "CASES", (*dictionaries.SMALL, *doppler))
+    rows = small_run("schmolck2008.dictionaries", tmp_path / "r", 1)
+    error = {name: float(row[2]) for name, row in rows.items() if name.endswith("MSE")}
+    assert error["Sinc, symmlet, BIC: MSE"] < 0.5 * error["Sinc, symmlet, None: MSE"]
+    assert error["Bumps, symmlet, None: MSE"] < 0.1 * error["Bumps, lspline 3.0, None: MSE"]
+    assert error["Doppler, symmlet, BIC: MSE"] < error["Doppler, gauss 0.5, None: MSE"]
+    assert len(list((tmp_path / "r").glob("*.png"))) == 4
+
+
+def test_share_is_that_of_the_energy():
+    assert separation.share(np.array([3.0, 0.0]), np.array([0.0, -1.0])) == 0.9
+
+
+@pytest.mark.slow
+def test_separation_of_a_short_signal(tmp_path, monkeypatch):
+    monkeypatch.setattr(separation, "N", 256)
+    rows = small_run("schmolck2008.separation", tmp_path / "r", 1)
+    ours = {name: float(row[2]) for name, row in rows.items()}
+    union, alone = "Haar + tpspline, RIC", "tpspline, RIC"
+    assert ours[f"{union}: MSE"] < 0.5 * ours[f"{alone}: MSE"]
+    assert all(0.5 < ours[f"{union}: {name}"] <= 1 for name in separation.SHARES)
+    assert len(list((tmp_path / "r").glob("*.png"))) == 2
+
+
+def test_local_minima_of_few_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(local_minima, "SETTINGS", local_minima.SETTINGS[:2])
+    monkeypatch.setattr(local_minima, "SHOWN", (0, 1))
+    rows = small_run("schmolck2008.local_minima", tmp_path / "r", 4)
+    wavelets, splines = "Sinc, symmlet, BIC", "Sinc, lspline, BIC"
+    assert rows[f"{wavelets}: distinct"][2] == rows[f"{wavelets}: our solver, distinct"][2] == "1"
+    assert int(rows[f"{splines}: distinct"][2]) > 1
+    assert abs(float(rows[f"{wavelets}: our solver, objective"][2])) < 1e-6
