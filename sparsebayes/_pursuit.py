@@ -127,17 +127,18 @@ class Pursued:
         told = (seen >= _SEEN * sampled.mean()) & _coarse(probe, float(sampled.sum()))
         mean = np.divide(rest, counts, out=np.zeros(shape), where=sampled)
         z = probe.analyse(mean) ** 2 / (seen * variance)
-        with_kept = np.maximum(probe.analyse(self._estimate) ** 2 / variance, z)
+        with_kept = np.where(kept != 0, kept**2 / variance, z)
+        explained = probe.analyse(self._estimate) ** 2 / variance
         errors = np.zeros(shape)
         for bands in joined(probe.bands()):
             known = np.concatenate([with_kept[b.index][told[b.index]] for b in bands])
             found = inclusion.estimate(known)
-            everywhere = found.error(known, np.zeros(1)).mean() if known.size else 0.0
             for band in bands:
                 here, sure = errors[band.index], told[band.index]
                 here[sure] = found.error(z[band.index][sure], np.zeros(1), seen[band.index][sure])
-                own = found.error(with_kept[band.index][sure], np.zeros(1))
-                here[~sure] = _around(own, sure)[~sure] if own.size else everywhere
+                if sure.any():
+                    energy = here[sure] + explained[band.index][sure]
+                    here[~sure] = _around(energy, sure)[~sure]
         errors[kept != 0] = 0.0
         return probe.spread(errors * variance)
 

@@ -111,7 +111,9 @@ def estimate(z: Array) -> Inclusion:
     top = max(float(levels[-1]) if levels.size else 0.0, 2.0 * _LEAST)
     octaves = int(np.ceil(np.log2(top / _LEAST)))
     variances = np.concatenate([[0.0], _LEAST * 2.0 ** np.arange(octaves + 1)])
-    weights = np.full(variances.size, 1.0 / variances.size)
+    # EM lets a weight grow faster than vanish, so all but the first begin small.
+    weights = np.full(variances.size, 0.01 / (variances.size - 1))
+    weights[0] = 0.99
     # EM, on bins: the evidence of a mixture never falls.
     log = -0.5 * (np.log1p(variances) + levels[:, None] / (1.0 + variances))
     likelihood = np.exp(log - log.max(axis=1, keepdims=True))
