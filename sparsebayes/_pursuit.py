@@ -29,6 +29,11 @@ Array = np.ndarray
 
 _SEARCH = Sequential(many=1024)  # of more functions one dive is enough: they hardly overlap
 _EXCHANGED = 1 << 22  # samples times functions, up to which exchanges are tried
+_ROUNDED = 1e-3  # of the signal's energy, by which the residual may differ from what it should be
+ROUNDED = (
+    "ended where rounding hides the fit: its functions are nearly dependent; use a shorter "
+    "length scale, wavelets or cosines, or prior='bic'"
+)
 _NEAR = 2.0  # coefficients: how far those reach by which an unseen one is judged
 _SEEN = 0.5  # the part of a function's energy on samples that it needs to be judged by them
 
@@ -80,6 +85,7 @@ class Pursued:
         self.log_evidence = float(state.evidence)
         self.converged, self.stop_reason = solution.stop.converged, solution.stop.value
         self.maxima = [(self.noise_variance, float(state.objective))]
+        residual = problem.residual_energy(state)
         self.n_active = state.active.size
         self.coefficients = self._filled(state.mean, 0.0)
         self.alpha = self._filled(state.alpha, np.inf)
@@ -88,6 +94,10 @@ class Pursued:
         projections = np.zeros(int(np.prod(transform.coefficient_shape)))
         projections[functions] = ratio
         self.projections = projections.reshape(transform.coefficient_shape)
+        # The solver knows the residual by products only; of nearly dependent kernels they round.
+        actual = float(np.sum((self._target - self._estimate.ravel()[rows]) ** 2))
+        if abs(actual - residual) > _ROUNDED * problem.energy:
+            self.converged, self.stop_reason = False, ROUNDED
 
     def _filled(self, values: Array, other: float) -> Array:
         out = np.full(int(np.prod(self.transform.coefficient_shape)), other)

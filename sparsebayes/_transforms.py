@@ -19,6 +19,7 @@ from sparsebayes._wavelets import Band
 Array = np.ndarray
 
 _STATIONARY = (RBF, Laplacian, ThinPlateSpline)
+_SMALL = 2048  # points
 _BLOCK = 1 << 22  # kernel values at a time
 
 
@@ -119,7 +120,8 @@ class KernelTransform:
     """Kernel functions centred on the points of a grid.
 
     Products with those that depend on the difference of two points are convolutions, and cost
-    O(N log N) on an even grid; others, and uneven ones, are computed in blocks.
+    O(N log N) on an even grid; others, and uneven ones, are computed in blocks. Of few points the
+    matrix is held: kernels are nearly dependent, and convolutions round more than it does.
 
     Parameters
     ----------
@@ -137,8 +139,12 @@ class KernelTransform:
         self._kernel = kernel.fit(grid)
         self._grid = grid
         self._spectra: list[Array] | None = None
+        self._matrices: list[Array] | None = None
         even = all(_evenly(axis) for axis in points)
-        if isinstance(kernel, _STATIONARY) and even:
+        if len(grid) <= _SMALL:
+            matrix = self._kernel.between(grid, grid)
+            self._matrices = [matrix, matrix**2]
+        elif isinstance(kernel, _STATIONARY) and even:
             lags = [_lags(axis) for axis in points]
             mesh = np.stack(np.meshgrid(*lags, indexing="ij"), axis=-1)
             origin = np.zeros((1, len(points)))
@@ -168,6 +174,8 @@ class KernelTransform:
             out = scipy.fft.irfftn(spectrum, s=self._padded, axes=axes)
             return out[(Ellipsis, *[slice(0, n) for n in self.shape])].astype(values.dtype)
         flat = values.reshape(*values.shape[: values.ndim - len(self.shape)], -1)
+        if self._matrices is not None:
+            return (flat @ self._matrices[square]).reshape(values.shape).astype(values.dtype)
         out = np.empty(flat.shape, dtype=values.dtype)
         step = max(1, _BLOCK // len(self._grid))
         for start in range(0, len(self._grid), step):

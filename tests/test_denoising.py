@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import pywt
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import RVR, Gamma, Smoothness, denoise, denoising
 from sparsebayes.datasets import make_signal
@@ -446,3 +447,15 @@ def test_local_maxima_of_the_noise():
 
 def test_examples():
     assert doctest.testmod(denoising).failed == 0
+
+
+def test_a_wide_kernel_is_not_fitted_in_rounding(monkeypatch):
+    """Convolutions round more than a matrix: a fit that is lost there must say so."""
+    x = np.arange(512.0)
+    y = np.sin(x / 30.0) + 0.1 * np.random.default_rng(0).standard_normal(512)
+    found = denoise(y, Kernel("rbf", 40.0), prior="flat")
+    assert found.converged and rms(found.signal - np.sin(x / 30.0)) < 0.05
+    fit = type(found._fits[0])
+    monkeypatch.setattr(fit, "_estimate", np.zeros(512))
+    with pytest.warns(ConvergenceWarning, match="rounding hides the fit"):
+        assert not denoise(y, Kernel("rbf", 40.0), prior="flat").converged
