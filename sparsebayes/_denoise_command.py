@@ -147,15 +147,8 @@ def _column(args: Namespace) -> Column:
             raise TableError(
                 f"{table.source}: column {given!r} has the name of a result; rename it"
             )
-    t = None if args.time is None else _uneven(table.numbers([args.time])[:, 0])
+    t = None if args.time is None else table.numbers([args.time])[:, 0]
     return Column(table, name, table.series(name), args.time, t, args.coverage or _COVERAGE)
-
-
-def _uneven(t: np.ndarray) -> np.ndarray | None:
-    """The positions; None if they are equally spaced but for the digits they were written with."""
-    step = abs(t[-1] - t[0]) / max(len(t) - 1, 1)
-    off = np.abs(t - np.linspace(t[0], t[-1], len(t))).max()
-    return None if off < 1e-3 * step else t
 
 
 def _is_numeric(table: Table, name: str) -> bool:

@@ -66,8 +66,6 @@ class Pursued:
         self.transform, self._rows = transform, rows
         self.n_seen = rows.size
         self._target = target.astype(np.float64)
-        if not np.any(target) and noise is None:
-            noise = np.finfo(np.float64).tiny ** 0.5
         sites = Gaussian(self._target, np.ones(rows.size), noise)
         self._functions = functions = _seen_functions(transform, rows)
         design = MatrixFree(transform, rows, functions, memory_budget())
@@ -173,10 +171,9 @@ def _seen_functions(transform: Transform, rows: Array) -> Array:
     counts = _on_grid(transform, rows)
     whole = transform.gather(np.ones(transform.shape)).ravel()
     enough = transform.gather(counts).ravel() >= _SEEN * counts.mean() * whole
-    stacked = isinstance(transform, StackedTransform)
     members = transform.members if isinstance(transform, StackedTransform) else (transform,)
     coarse = [_coarse(member, counts.sum()).ravel() for member in members]
-    return np.flatnonzero(enough & (np.concatenate(coarse) if stacked else coarse[0]))
+    return np.flatnonzero(enough & np.concatenate(coarse))
 
 
 def _around(values: Array, known: Array) -> Array:

@@ -127,8 +127,10 @@ def lay_grid(
 
 
 def _is_even(t: Array) -> bool:
-    steps = np.diff(t) if t.size > 1 else np.ones(1)
-    return bool(np.all(steps > 0) and np.ptp(steps) <= _EVEN * steps.mean())
+    """Whether positions rise by equal steps, but for the digits they were written with."""
+    even = np.linspace(t[0], t[-1], t.size)
+    step = (t[-1] - t[0]) / max(t.size - 1, 1)
+    return t.size == 1 or bool(step > 0 and np.abs(t - even).max() < _EVEN * step)
 
 
 def _uneven_grid(t: Array, dictionary: Dictionary) -> Grid:

@@ -192,7 +192,7 @@ class Denoised:
         return list(values.reshape(-1, *shape))
 
     def __repr__(self) -> str:
-        size = int(np.prod(self.coefficients.shape))
+        size = sum(fit.coefficients.size for fit in self._fits)
         kept = int(np.sum(self.n_active))
         return f"<Denoised: {kept} of {size} coefficients kept, {self.dictionary}>"
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import skops.io
 from numpy.testing import assert_allclose
+from refusal import fails
 from scipy.stats import norm
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
@@ -47,21 +48,6 @@ def folder(tmp_path, monkeypatch):
 def write(path, text):
     path.write_text(text, encoding="utf-8")
     return str(path)
-
-
-def fails(capsys, argv, message):
-    """One line on stderr that matches, exit code 2, nothing on stdout, no file touched."""
-    before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
-    try:
-        status = main(argv)
-    except SystemExit as stop:
-        status = stop.code
-    out, err = capsys.readouterr()
-    assert status == 2
-    assert out == ""
-    assert err.startswith("sparsebayes: error: ") and err.count("\n") == 1 and err.endswith("\n")
-    assert re.search(message, err), err
-    assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before
 
 
 def test_fit_reports_and_writes(folder, capsys):

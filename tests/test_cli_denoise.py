@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tifffile
 from numpy.testing import assert_allclose, assert_array_equal
+from refusal import fails
 from scipy.io import wavfile
 from scipy.stats import norm
 
@@ -54,21 +55,6 @@ def read_csv(path):
     with open(path, newline="", encoding="utf-8") as stream:
         header, *rows = csv.reader(stream)
     return dict(zip(header, zip(*rows, strict=True), strict=True))
-
-
-def fails(capsys, argv, message):
-    """One line on stderr that matches, exit code 2, nothing on stdout, no file touched."""
-    before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
-    try:
-        status = main(argv)
-    except SystemExit as stop:
-        status = stop.code
-    out, err = capsys.readouterr()
-    assert status == 2
-    assert out == ""
-    assert err.startswith("sparsebayes: error: ") and err.count("\n") == 1 and err.endswith("\n")
-    assert re.search(message, err), err
-    assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before
 
 
 def test_csv(folder, capsys):

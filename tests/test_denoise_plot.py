@@ -167,6 +167,9 @@ def test_many_samples_constant_ones_and_few(kind):
     for y in (np.tile(Y, 20), np.full(9, 2.5), np.array([1.0, 2.0]), np.array([3.0])):
         display = DenoiseDisplay.from_denoised(denoise(y), y, kind=kind)
         display.figure_.canvas.draw()
+        drawn = [line.get_ydata() for line in (*display.lines_, *display.data_)]
+        assert max(values.size for values in drawn) >= y.size
+        assert all(np.isfinite(values).all() for values in drawn)
 
 
 def test_given_axes_are_used_and_no_figure_is_opened(found, union):
