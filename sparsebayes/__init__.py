@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sparsebayes.engine.subspace import Subspace
     from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
     from sparsebayes.regression import RVR
+    from sparsebayes.uncertain import predict_uncertain
 
 __version__ = "0.1.0"
 
@@ -24,6 +25,7 @@ _HOMES = {
     "LeaveOneOutGPR": "sparsebayes.gp",
     "ReducedRankGPR": "sparsebayes.gp",
     "loo_log_predictive": "sparsebayes.gp",
+    "predict_uncertain": "sparsebayes.uncertain",
     "EM": "sparsebayes.engine.em",
     "Flat": "sparsebayes.engine.priors",
     "Gamma": "sparsebayes.engine.priors",
@@ -50,6 +52,7 @@ __all__ = [
     "__version__",
     "denoise",
     "loo_log_predictive",
+    "predict_uncertain",
 ]
 
 

@@ -11,10 +11,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import PolynomialFeatures
 
+from sparsebayes.engine.moments import Functions, Monomials
+
 if TYPE_CHECKING:
     from sparsebayes._kernels import Centred
 
 Array = np.ndarray
+
+_EXACT_DEGREE = 3  # the moments of higher polynomials are too many to be quick
 
 
 def column_hashes(columns: Array) -> Array:
@@ -86,6 +90,10 @@ class Basis(BaseEstimator, ABC):
         """The kernels in it, whose functions can be centred anywhere: none, one or several."""
         return ()
 
+    def functions(self) -> tuple[Functions, ...] | None:
+        """Its functions as bumps and monomials in their order, None if some are neither."""
+        return None
+
     def __add__(self, other: Basis) -> Basis:
         from sparsebayes.basis import Union, as_basis
 
@@ -133,15 +141,29 @@ class Fixed(Basis):
 class Bias(Fixed):
     """The constant function."""
 
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        self._width = X.shape[1]
+        return super().fit(X, weights)
+
     def _compute(self, X: Array) -> Array:
         return np.ones((len(X), 1))
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        return (Monomials(np.zeros((len(self._kept), self._width), dtype=int)),)
 
 
 class Linear(Fixed):
     """The inputs themselves."""
 
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        self._width = X.shape[1]
+        return super().fit(X, weights)
+
     def _compute(self, X: Array) -> Array:
         return X
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        return (Monomials(np.eye(self._width, dtype=int)[self._kept]),)
 
 
 class Precomputed(Fixed):
@@ -171,3 +193,8 @@ class Polynomial(Fixed):
 
     def _compute(self, X: Array) -> Array:
         return self._features.transform(X)
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        if self.degree > _EXACT_DEGREE:
+            return None
+        return (Monomials(self._features.powers_[self._kept]),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import (
@@ -15,6 +15,8 @@ from sklearn.gaussian_process.kernels import (
     Sum,
     WhiteKernel,
 )
+
+from sparsebayes.engine.moments import Bumps, Functions, Monomials
 
 Array = np.ndarray
 
@@ -116,3 +118,57 @@ def _contract_blocks(kernel: Kernel, X: Array, Z: Array | None, weights: Array) 
             block = weights[i : i + size, j : j + size]
             total += np.einsum("ij,ijp->p", block, gradient[: len(x), len(x) :])
     return total
+
+
+class Shape(NamedTuple):
+    """A kernel that is a sum of squared exponentials, constants and noise.
+
+    Attributes
+    ----------
+    heights, precisions : ndarray, (T,) and (T, D)
+        ``k(x, z) = Σ_t heights_t exp(-½ Σ_d precisions_td (x_d − z_d)²)``, but for the noise.
+    noise : float
+    """
+
+    heights: Array
+    precisions: Array
+    noise: float
+
+    def expand(self, centers: Array, *rows: Array) -> tuple[list[Functions], list[Array]]:
+        """``k(x, centers) wᵀ`` in terms of bumps and a constant, for each row w of `rows`."""
+        functions: list[Functions] = []
+        parts: list[list[Array]] = [[] for _ in rows]
+        for height, precision in zip(self.heights, self.precisions, strict=True):
+            flat = not precision.any()
+            if flat:
+                functions.append(Monomials(np.zeros((1, centers.shape[1]), dtype=int)))
+            else:
+                functions.append(Bumps(centers, precision**-0.5))
+            for part, row in zip(parts, rows, strict=True):
+                part.append(height * (row.sum(axis=-1, keepdims=True) if flat else row))
+        return functions, [np.concatenate(part, axis=-1) for part in parts]
+
+
+def shape_of(kernel: Kernel, n_features: int) -> Shape | None:
+    """The kernel as sums and products of constants, squared exponentials and noise, if it is so."""
+    if type(kernel) is ConstantKernel:
+        return Shape(np.array([kernel.constant_value]), np.zeros((1, n_features)), 0.0)
+    if type(kernel) is RBF:
+        scales = np.broadcast_to(np.asarray(kernel.length_scale, dtype=float), n_features)
+        return Shape(np.ones(1), scales[None, :] ** -2.0, 0.0)
+    if type(kernel) is WhiteKernel:
+        return Shape(np.empty(0), np.empty((0, n_features)), float(kernel.noise_level))
+    if type(kernel) not in (Sum, Product):
+        return None
+    left, right = shape_of(kernel.k1, n_features), shape_of(kernel.k2, n_features)
+    if left is None or right is None:
+        return None
+    if type(kernel) is Sum:
+        heights = np.concatenate([left.heights, right.heights])
+        precisions = np.concatenate([left.precisions, right.precisions])
+        return Shape(heights, precisions, left.noise + right.noise)
+    heights = np.multiply.outer(left.heights, right.heights).ravel()
+    precisions = left.precisions[:, None, :] + right.precisions
+    # What noise is multiplied with counts at equal inputs only.
+    noise = left.noise * (right.heights.sum() + right.noise) + left.heights.sum() * right.noise
+    return Shape(heights, precisions.reshape(-1, n_features), float(noise))

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from sparsebayes._basis import Basis
+from sparsebayes.engine.moments import Bumps, Functions
 
 Array = np.ndarray
 
@@ -183,6 +184,10 @@ class RBF(Scaled):
 
     def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
         return _weighted_squares(X, Z, slopes * self._decay(X, Z))  # QC04 (2.38)
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        scales = np.broadcast_to(self.length_scale_, self.centers_.shape[1:])
+        return (Bumps(self.centers_, scales.astype(np.float64)),)
 
 
 class Laplacian(Scaled):

@@ -20,6 +20,7 @@ from sparsebayes._kernels import (
     LinearSpline,
     ThinPlateSpline,
 )
+from sparsebayes.engine.moments import Functions
 
 __all__ = [
     "RBF",
@@ -85,6 +86,10 @@ class Union(Basis):
     @property
     def centred(self) -> tuple[Centred, ...]:
         return self.left_.centred + self.right_.centred
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        left, right = self.left_.functions(), self.right_.functions()
+        return None if left is None or right is None else left + right
 
     def _split(self, index: Array) -> tuple[Array, Array, Array]:
         inside = index < self.left_.n_functions_

@@ -17,7 +17,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._gp_kernels import check_kernel, check_noiseless, default_kernel
+from sparsebayes._gp_kernels import check_kernel, check_noiseless, default_kernel, shape_of
 from sparsebayes._leave_one_out import LeaveOneOutGPR, loo_log_predictive
 from sparsebayes._machine import memory_budget
 from sparsebayes._parameters import (
@@ -29,6 +29,8 @@ from sparsebayes._parameters import (
     remedies,
 )
 from sparsebayes._reduced_rank import ROWS, Model, State, augment, climb, evaluate, select, solve
+from sparsebayes.engine.moments import Expansion
+from sparsebayes.uncertain import Predictor, predict_uncertain
 
 __all__ = ["LeaveOneOutGPR", "ReducedRankGPR", "loo_log_predictive"]
 
@@ -370,3 +372,36 @@ class ReducedRankGPR(RegressorMixin, BaseEstimator):
         values, vectors = np.linalg.eigh(cov)
         normal = rng.standard_normal((len(mean), n_samples))
         return mean[:, None] + (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
+
+    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
+        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
+
+        Parameters
+        ----------
+        mean : array-like of shape (n, n_features)
+        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
+        method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
+
+        Returns
+        -------
+        means, variances : ndarray, (n,)
+            Of new observations, noise included.
+        """
+        return predict_uncertain(self, mean, cov, method=method)
+
+    def _expansion(self) -> Expansion | None:
+        shape = shape_of(self.kernel_, self.support_vectors_.shape[1])
+        if shape is None:
+            return None
+        inverse = solve(self._state.factor, np.eye(len(self.support_)))
+        root = solve(self._state.posterior, inverse)
+        functions, (coef, root) = shape.expand(self.support_vectors_, self.coef_, root)
+        noise = self.noise_variance_
+        return Expansion(functions, coef, root, 1, self.offset_, noise, noise)
+
+    def _predictor(self) -> Predictor:
+        def predict(X: Array) -> tuple[Array, Array]:
+            mean, variance = self._marginal(X, with_variance=True)
+            return mean, variance + self.noise_variance_
+
+        return predict

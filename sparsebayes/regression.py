@@ -14,6 +14,8 @@ from sparsebayes._parameters import as_noise, as_prior, check_range
 from sparsebayes._progress import Progress, with_callbacks
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Exact, Gaussian, Solution
+from sparsebayes.engine.moments import Expansion
+from sparsebayes.uncertain import Predictor, predict_uncertain
 
 Array = np.ndarray
 
@@ -291,11 +293,38 @@ class RVR(RegressorMixin, Machine):
             samples += root[:, None] * draws
         return samples
 
-    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> Any:
-        """Predict at Gaussian inputs (not implemented yet)."""
-        raise NotImplementedError(
-            "predict_uncertain is not implemented yet: draw inputs and average predict instead."
-        )
+    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
+        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
+
+        Parameters
+        ----------
+        mean : array-like of shape (n, n_features)
+        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
+        method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
+
+        Returns
+        -------
+        means, variances : ndarray, (n,)
+            Of new observations, noise included.
+        """
+        return predict_uncertain(self, mean, cov, method=method)
+
+    def _expansion(self) -> Expansion | None:
+        functions = self.basis_.functions()
+        if functions is None:
+            return None
+        noise = self.noise_variance_
+        root = _root(self.sigma_).T
+        return Expansion(functions, self.coef_, root, 1, self.offset_, noise, noise)
+
+    def _predictor(self) -> Predictor:
+        extra = self._augmentation()
+
+        def predict(X: Array) -> tuple[Array, Array]:
+            mean, variance, _ = self._moments(X, extra, with_variance=True)
+            return mean, variance + self.noise_variance_
+
+        return predict
 
 
 def _root(covariance: Array) -> Array:

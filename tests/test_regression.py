@@ -346,11 +346,6 @@ def test_feature_names():
         model.predict(frame.rename(columns={"a": "c"}))
 
 
-def test_predict_uncertain_is_not_there_yet(model):
-    with pytest.raises(NotImplementedError, match=r"predict_uncertain.*average predict instead"):
-        model.predict_uncertain(np.zeros((1, 1)), np.ones((1, 1, 1)))
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_max_iter_warns(solver):
     model = RVR(solver=solver, max_iter=2, random_state=0)
