@@ -20,6 +20,7 @@ GROUPS = {
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
     "predictive": ("uncertainty", "defaults"),
     "denoise": ("signals", "images", "transforms", "union"),
+    "inputs": ("moments", "paths", "noisy"),
 }
 NEEDED = {
     "fastrvm": "fastrvm",
@@ -34,7 +35,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Compare RVR, RVC and denoise with other packages. Results are stored beside "
+        description="Compare the estimators with other packages. Results are stored beside "
         "the page, in a file of the same name ending in .json; a partial run replaces its own.",
     )
     parser.add_argument("--quick", action="store_true", help="small N only, fewer data sets")
@@ -65,6 +66,7 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
         classification,
         defaults,
         denoising,
+        inputs,
         large,
         regression,
         stall,
@@ -81,6 +83,8 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
         yield from part.run(quick, options.splits, options.data)
     elif section in GROUPS["denoise"]:
         yield from denoising.run(section, quick, size, options.seed)
+    elif section in inputs.SECTIONS:
+        yield from inputs.run(section, quick)
     elif section in classification.SECTIONS:
         yield from classification.run(quick, section, size, options.seed)
     else:

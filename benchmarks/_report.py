@@ -11,6 +11,7 @@ from benchmarks import (
     classification,
     defaults,
     denoising,
+    inputs,
     large,
     regression,
     stall,
@@ -123,4 +124,5 @@ def render(results: dict[str, Any]) -> str:
     if "defaults" in results:
         parts += ["## Which defaults\n", defaults.to_markdown(results["defaults"])]
     parts += denoising.section(results)
+    parts += inputs.section(results)
     return "\n".join(parts)

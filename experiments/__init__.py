@@ -19,6 +19,10 @@ NAMES = (
     "quinonero2004.subspace_mnist",
     "quinonero2004.reduced_rank",
     "quinonero2004.stereo",
+    "quinonero2004.uncertain_input",
+    "quinonero2004.forecasts",
+    "quinonero2004.ph",
+    "quinonero2004.noisy_inputs",
     "rasmussen2005.predictive",
     "rasmussen2005.losses",
     "kth2019.classification",
@@ -28,6 +32,7 @@ NAMES = (
     "schmolck2008.spindles",
     "schmolck2008.local_minima",
     "schmolck2008.real",
+    "forecasting.series",
 )
 
 

@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from sparsebayes.engine.priors import Flat, Gamma, Smoothness, Trace
     from sparsebayes.engine.sequential import Sequential
     from sparsebayes.engine.subspace import Subspace
+    from sparsebayes.forecasting import Forecaster
     from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
     from sparsebayes.regression import RVR
-    from sparsebayes.uncertain import predict_uncertain
+    from sparsebayes.uncertain import NoisyInputGPR, predict_uncertain
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,8 @@ _HOMES = {
     "LeaveOneOutGPR": "sparsebayes.gp",
     "ReducedRankGPR": "sparsebayes.gp",
     "loo_log_predictive": "sparsebayes.gp",
+    "Forecaster": "sparsebayes.forecasting",
+    "NoisyInputGPR": "sparsebayes.uncertain",
     "predict_uncertain": "sparsebayes.uncertain",
     "EM": "sparsebayes.engine.em",
     "Flat": "sparsebayes.engine.priors",
@@ -42,8 +45,10 @@ __all__ = [
     "Denoised",
     "Denoiser",
     "Flat",
+    "Forecaster",
     "Gamma",
     "LeaveOneOutGPR",
+    "NoisyInputGPR",
     "ReducedRankGPR",
     "Sequential",
     "Smoothness",

@@ -1,4 +1,4 @@
-"""The command line: ``sparsebayes fit``, ``predict``, ``inspect`` and ``denoise``."""
+"""The command line: ``sparsebayes fit``, ``predict``, ``inspect``, ``denoise``, ``forecast``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _LINKS = ("logit", "probit")
 _INFERENCES = ("laplace", "mean_field", "tap")
 _MULTI_CLASS = ("multinomial", "ovr")
 _METHODS = ("evidence", "average", "hard", "soft", "bayes")
+_PROPAGATIONS = ("auto", "exact", "quadrature", "taylor", "monte_carlo", "naive")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -69,6 +70,30 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, got {text!r}")
+    return int(text)
+
+
+def _counts(*words: str):
+    """A type for argparse: one of the words, a whole number, or several with commas between."""
+
+    def convert(text: str):
+        if text in words:
+            return text
+        parts = text.split(",")
+        if not all(part.strip().isdecimal() for part in parts):
+            choices = "".join(f"{word!r}, " for word in words)
+            raise argparse.ArgumentTypeError(
+                f"must be {choices}a whole number or several with commas between, got {text!r}"
+            )
+        numbers = [int(part) for part in parts]
+        return numbers if len(numbers) > 1 else numbers[0]
+
+    return convert
+
+
 def _axes(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
@@ -81,8 +106,8 @@ def _axes(text: str) -> tuple[int, ...]:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=_PROGRAM,
-        description="Sparse Bayesian regression and classification on CSV files; denoising of "
-        "signals and images.",
+        description="Sparse Bayesian regression, classification and forecasts on CSV files; "
+        "denoising of signals and images.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
@@ -183,6 +208,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.set_defaults(run=_inspect)
     inspect.add_argument("model", metavar="MODEL", help="file written by fit")
     _add_denoise(commands)
+    _add_forecast(commands)
     return parser
 
 
@@ -246,6 +272,76 @@ def _add_denoise(commands: Any) -> None:
         metavar="A,B",
         help="denoise over these axes, one by one over the others (default: over all)",
     )
+
+
+def _add_forecast(commands: Any) -> None:
+    forecast = commands.add_parser("forecast", help="forecast a column of a CSV file")
+    forecast.set_defaults(run=_forecast)
+    forecast.add_argument(
+        "csv",
+        metavar="CSV",
+        help="a series, first row column names; rows at the end whose cell is empty are to be "
+        "forecast",
+    )
+    forecast.add_argument("--column", metavar="NAME", required=True, help="column to forecast")
+    forecast.add_argument(
+        "--horizon", type=_at_least_one, metavar="K", required=True, help="steps ahead"
+    )
+    forecast.add_argument(
+        "--time",
+        metavar="NAME",
+        help="column of numbers or ISO dates at equal steps, which the forecast continues",
+    )
+    forecast.add_argument(
+        "-o", "--output", metavar="OUT", help="write time, mean, std, lower and upper (CSV)"
+    )
+    forecast.add_argument("--figure", metavar="FILE", help="draw the forecast into this PNG file")
+    forecast.add_argument(
+        "--coverage", type=_probability, default=0.95, metavar="P", help="of the interval (0.95)"
+    )
+    forecast.add_argument(
+        "--method",
+        choices=_PROPAGATIONS,
+        default="auto",
+        help="how the uncertainty of one step enters the next (auto)",
+    )
+    forecast.add_argument(
+        "--lags",
+        type=_counts("auto"),
+        default="auto",
+        metavar="L",
+        help="a number, a list such as 1,2,12, or 'auto' (default: by the evidence)",
+    )
+    forecast.add_argument(
+        "--step", type=_at_least_one, default=1, metavar="N", help="between lags (1)"
+    )
+    forecast.add_argument(
+        "--difference",
+        type=_counts("auto"),
+        default="auto",
+        metavar="P",
+        help="0 for none, a period, a list such as 1,12, or 'auto' (default: by the evidence)",
+    )
+    forecast.add_argument(
+        "--transform",
+        choices=("auto", "log", "none"),
+        default="auto",
+        help="model the logarithm or not (auto: by the evidence)",
+    )
+    forecast.add_argument(
+        "--exog",
+        metavar="A,B,...",
+        help="input columns, which must be there for the rows to be forecast too",
+    )
+    forecast.add_argument(
+        "--exog-lags",
+        type=_counts(),
+        default=0,
+        metavar="L",
+        help="lags of the inputs; 0 (default) is the same time",
+    )
+    forecast.add_argument("--seed", type=_count, default=0, metavar="N", help="random seed (0)")
+    forecast.add_argument("--quiet", action="store_true", help="print no report")
 
 
 def _fit(args: argparse.Namespace) -> None:
@@ -324,6 +420,28 @@ def _denoise(args: argparse.Namespace) -> None:
         print(report)
 
 
+def _forecast(args: argparse.Namespace) -> None:
+    from sparsebayes._drawing import require_matplotlib
+    from sparsebayes._files import check_writable, write_files
+    from sparsebayes._forecast_command import forecast_file
+
+    for output in filter(None, (args.output, args.figure)):
+        check_writable(output)
+        _refuse_same(output, args.csv)
+    if args.figure:
+        require_matplotlib("--figure")
+        if args.output and Path(args.figure).resolve() == Path(args.output).resolve():
+            raise ValueError(f"--figure {args.figure!r} is also the output; choose another name")
+        if Path(args.figure).suffix.lower() != ".png":
+            raise ValueError(f"--figure {args.figure!r} is written as .png; let its name end so")
+    if args.quiet and not (args.output or args.figure):
+        raise ValueError("--quiet leaves nothing to tell; give --output or --figure")
+    files, report = forecast_file(args)
+    write_files(files)
+    if not args.quiet:
+        print(report)
+
+
 def _refuse_same(output: str, source: str | None) -> None:
     if source and Path(output).exists() and Path(source).exists() and Path(output).samefile(source):
         raise ValueError(f"output {output!r} is also an input; choose another name")
@@ -350,7 +468,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{_PROGRAM} {package_version()}")
         return 0
     if args.command is None:
-        parser.error("name a command: fit, predict, inspect or denoise")
+        parser.error("name a command: fit, predict, inspect, denoise or forecast")
     try:
         args.run(args)
     except OSError as error:

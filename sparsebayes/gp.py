@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsebayes._gp_kernels import check_kernel, check_noiseless, default_kernel, shape_of
 from sparsebayes._leave_one_out import LeaveOneOutGPR, loo_log_predictive
 from sparsebayes._machine import memory_budget
+from sparsebayes._moment_maps import Predictor
 from sparsebayes._parameters import (
     as_noise,
     check_choice,
@@ -28,9 +29,9 @@ from sparsebayes._parameters import (
     check_switches,
     remedies,
 )
+from sparsebayes._predict_uncertain import predict_uncertain
 from sparsebayes._reduced_rank import ROWS, Model, State, augment, climb, evaluate, select, solve
 from sparsebayes.engine.moments import Expansion
-from sparsebayes.uncertain import Predictor, predict_uncertain
 
 __all__ = ["LeaveOneOutGPR", "ReducedRankGPR", "loo_log_predictive"]
 

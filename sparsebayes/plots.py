@@ -11,12 +11,14 @@ from sparsebayes._calibration_plot import CalibrationDisplay
 from sparsebayes._classification_plot import ClassificationDisplay
 from sparsebayes._denoise_plot import DenoiseDisplay
 from sparsebayes._drawing import BLUE, GREY, ORANGE, axes, require_matplotlib
+from sparsebayes._forecast_plot import ForecastDisplay
 
 __all__ = [
     "CalibrationDisplay",
     "ClassificationDisplay",
     "DenoiseDisplay",
     "EvidenceDisplay",
+    "ForecastDisplay",
     "RegressionDisplay",
 ]
 

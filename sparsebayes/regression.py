@@ -10,12 +10,13 @@ from sklearn.utils import check_random_state
 
 from sparsebayes._augment import Augmentation
 from sparsebayes._machine import Machine, memory_budget
+from sparsebayes._moment_maps import Predictor
 from sparsebayes._parameters import as_noise, as_prior, check_range
+from sparsebayes._predict_uncertain import predict_uncertain
 from sparsebayes._progress import Progress, with_callbacks
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Exact, Gaussian, Solution
 from sparsebayes.engine.moments import Expansion
-from sparsebayes.uncertain import Predictor, predict_uncertain
 
 Array = np.ndarray
 

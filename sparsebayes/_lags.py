@@ -1,0 +1,142 @@
+"""Time series as rows of lagged values, and differences that can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number that is large enough, or a clear error."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+    return int(value)
+
+
+def _several(name: str, values: Any, least: int) -> tuple[int, ...]:
+    """A list of whole numbers."""
+    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray, range)):
+        raise ValueError(
+            f"{name} must be a whole number or a list of whole numbers >= {least}, got {values!r}."
+        )
+    return tuple(whole(f"{name}[{i}]", value, least) for i, value in enumerate(values))
+
+
+def as_lags(lags: Any, step: Any) -> tuple[int, ...]:
+    """``step, 2 step, ..., lags step`` for a number; a list as it is, in order."""
+    step = whole("step", step, 1)
+    if isinstance(lags, Integral):
+        return tuple(step * k for k in range(1, whole("lags", lags, 1) + 1))
+    return _distinct("lags", _several("lags", lags, 1))
+
+
+def as_exog_lags(lags: Any, step: Any) -> tuple[int, ...]:
+    """As `as_lags`, but 0 is the time of the target itself."""
+    if isinstance(lags, Integral):
+        return as_lags(lags, step) if whole("exog_lags", lags, 0) else (0,)
+    return _distinct("exog_lags", _several("exog_lags", lags, 0))
+
+
+def as_periods(difference: Any) -> tuple[int, ...]:
+    """The periods of the differences, none for None or 0."""
+    if difference is None:
+        return ()
+    if isinstance(difference, Integral):
+        return (int(difference),) if whole("difference", difference, 0) else ()
+    return _several("difference", difference, 1)
+
+
+def _distinct(name: str, lags: tuple[int, ...]) -> tuple[int, ...]:
+    if not lags:
+        raise ValueError(f"{name} must have at least one lag, got an empty list.")
+    if len(set(lags)) < len(lags):
+        raise ValueError(f"{name} must be distinct, got {list(lags)}.")
+    return tuple(sorted(lags))
+
+
+@dataclass(frozen=True)
+class Differences:
+    """``y_t − y_{t−p}`` for each period p in turn, along the last axis.
+
+    Parameters
+    ----------
+    periods : tuple of int
+    """
+
+    periods: tuple[int, ...]
+
+    @property
+    def order(self) -> int:
+        """How many values are lost at the beginning."""
+        return sum(self.periods)
+
+    def apply(self, y: Array) -> Array:
+        for period in self.periods:
+            y = y[..., period:] - y[..., :-period]
+        return y
+
+    def polynomial(self) -> Array:
+        """The differences are ``Σ_j c_j y_{t−j}``: the c_j."""
+        coefficients = np.ones(1)
+        for period in self.periods:
+            factor = np.zeros(period + 1)
+            factor[0], factor[-1] = 1.0, -1.0
+            coefficients = np.convolve(coefficients, factor)
+        return coefficients
+
+    def restore(self, history: Array, changes: Array) -> Array:
+        """The levels (..., H) that follow `history` (..., at least order), from differences."""
+        if not self.periods:
+            return changes
+        order, horizon = self.order, changes.shape[-1]
+        back = self.polynomial()[:0:-1]  # c_order, ..., c_1
+        path = np.concatenate([history[..., history.shape[-1] - order :], changes], axis=-1)
+        for k in range(horizon):
+            path[..., order + k] -= path[..., k : order + k] @ back
+        return path[..., order:]
+
+    def responses(self, horizon: int) -> Array:
+        """How the levels (rows) follow from the differences (columns), (horizon, horizon)."""
+        return self.restore(np.zeros((horizon, self.order)), np.eye(horizon)).T
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Rows of lagged values: those of the series first, then those of the inputs.
+
+    Parameters
+    ----------
+    lags, exog_lags : tuple of int
+        In increasing order; an exogenous lag of 0 is the time of the target.
+    """
+
+    lags: tuple[int, ...]
+    exog_lags: tuple[int, ...]
+
+    @property
+    def memory(self) -> int:
+        """How many past values of the series a row needs."""
+        return self.lags[-1]
+
+    def rows(self, series: Array, inputs: Array, first: int) -> Array:
+        """Rows for the targets ``series[first:]``; `inputs` (N, K) has the same times."""
+        times = np.arange(first, len(series))
+        past = series[times[:, None] - np.array(self.lags)]
+        return np.hstack([past, self.inputs_at(inputs, times)])
+
+    def inputs_at(self, inputs: Array, times: Array) -> Array:
+        """The lagged inputs of targets at `times` (...,), as (..., exog_lags times K)."""
+        if inputs.shape[1] == 0:
+            return np.empty((*times.shape, 0))
+        lagged = inputs[times[..., None] - np.array(self.exog_lags)]
+        return lagged.reshape(*times.shape, -1)
+
+    def rows_needed(self, horizon: int) -> int:
+        """How many future rows of the inputs a forecast needs."""
+        return max(0, horizon - self.exog_lags[0])

@@ -1,0 +1,604 @@
+"""Gaussian processes on noisy training inputs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, norm
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError, SkipTestWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+from sklearn.utils.estimator_checks import check_estimator
+
+from sparsebayes import _noisy_em, _noisy_impute, _noisy_slope
+from sparsebayes._noisy_inputs import NoisyInputGPR
+from sparsebayes._noisy_search import Data, Space, normal_nodes
+from sparsebayes._predict_uncertain import predict_uncertain
+from sparsebayes.engine.noisy_gp import smoothed_kernel
+
+METHODS = ["stochastic_em", "impute", "slope"]
+QUICK = {
+    "stochastic_em": {"n_samples": 8, "n_chains": 4, "thin": 1, "max_iter": 3},
+    "impute": {"n_levels": 4, "n_folds": 2},
+    "slope": {},
+}
+KERNELS = {
+    "isotropic": 2.0 * RBF(1.3),
+    "ard": 2.0 * RBF([1.0, 2.0]),
+    "fixed amplitude": ConstantKernel(1.5, "fixed") * RBF([1.0, 2.0]),
+    "fixed scale": RBF(1.1, "fixed") * ConstantKernel(1.5),
+    "plain": RBF(1.1),
+}
+
+
+def sinc(seed=0, n_samples=50, noise=0.05):
+    """QC04 4.3.2: observed inputs, targets, test inputs, test targets."""
+    rng = np.random.default_rng(seed)
+    x = np.linspace(-10, 10, n_samples)
+    y = np.sinc(x / np.pi) + noise * rng.standard_normal(n_samples)
+    observed = x + rng.standard_normal(n_samples)
+    test = rng.uniform(-10, 10, 100)
+    targets = np.sinc(test / np.pi) + noise * rng.standard_normal(100)
+    return observed[:, None], y, test[:, None], targets
+
+
+FEW = X_FEW, Y_FEW = sinc(n_samples=12)[:2]
+
+
+def quick(method, **changes):
+    settings = {"input_noise": 1.0, "random_state": 0, **QUICK[method], **changes}
+    return NoisyInputGPR(method=method, **settings)
+
+
+def fit(model, X, y):
+    """Fit; a few turns do not settle."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def density(model, X, y):
+    mean, std = model.predict(X, return_std=True)
+    return norm.logpdf(y, mean, std).mean()
+
+
+def difference(function, at, step=1e-6):
+    steps = step * np.eye(len(at))
+    return np.array([(function(at + s) - function(at - s)) / (2 * step) for s in steps])
+
+
+X, Y, TEST, _ = sinc(n_samples=30)
+RNG = np.random.default_rng(0)
+X2 = RNG.uniform(-3, 3, (25, 2))
+Y2 = np.sin(X2[:, 0]) * np.cos(X2[:, 1]) + 0.2 * RNG.standard_normal(25)
+DATA = Data(Y2, X2, RNG.uniform(0.0, 0.5, (25, 2)))
+GRID = RNG.uniform(-3, 3, (12, 2))
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def fitted(request):
+    return fit(quick(request.param), X, Y)
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def space(request):
+    return Space(
+        KERNELS[request.param],
+        0.1,
+        2,
+        by_kernel=True,
+        noise_bounds=(1e-6, 10.0),
+        factor=0.7,
+        factor_bounds=(1e-6, 10.0),
+    )
+
+
+def test_space_reads_what_the_kernel_says(space):
+    vector = space.start + 0.1
+    kernel, noise, factor = space.read(vector)
+    theta = space.theta(vector)
+    clean = np.zeros((1, 2))
+    expected = smoothed_kernel(X2, clean, GRID, clean, theta.amplitude, theta.scales)
+    np.testing.assert_allclose(kernel(X2, GRID), expected)
+    assert noise == theta.noise == pytest.approx(0.1 * np.exp(0.1))
+    assert factor == space.input_factor(vector) == pytest.approx(0.7 * np.exp(0.1))
+
+
+def test_slope_evidence_is_that_of_the_dense_normal(space):
+    """With a profile of ones: the covariance of targets over inputs and functions."""
+    value, _, found = _noisy_slope.evaluate(space, space.start, DATA, np.ones(25))
+    theta = space.theta(space.start)
+    variances = 0.7 * DATA.variances
+    cov = smoothed_kernel(X2, variances, X2, variances, theta.amplitude, theta.scales)
+    np.fill_diagonal(cov, theta.amplitude + theta.noise)
+    normal = multivariate_normal(np.zeros(25), cov)
+    assert value == pytest.approx(normal.logpdf(Y2), rel=1e-7)
+    rest = multivariate_normal(np.zeros(24), cov[1:, 1:]).logpdf(Y2[1:])
+    others = [
+        normal.logpdf(Y2)
+        - multivariate_normal(np.zeros(24), np.delete(np.delete(cov, n, 0), n, 1)).logpdf(
+            np.delete(Y2, n)
+        )
+        for n in range(25)
+    ]
+    assert others[0] == pytest.approx(normal.logpdf(Y2) - rest)
+    assert found.loo == pytest.approx(sum(others), rel=1e-6)
+
+
+def test_slope_evidence_gradient_is_the_finite_difference(space):
+    profile = np.random.default_rng(3).uniform(0.2, 2.0, 25)
+    _, slope, _ = _noisy_slope.evaluate(space, space.start, DATA, profile)
+    expected = difference(lambda v: _noisy_slope.evaluate(space, v, DATA, profile)[0], space.start)
+    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_impute_gradient_is_the_finite_difference(space):
+    held = space.hold(space.start, 0.05)
+    joint = np.concatenate([held.start, np.random.default_rng(3).standard_normal(50)])
+    _, slope = _noisy_impute.objective(held, DATA, joint)
+    expected = difference(lambda z: _noisy_impute.objective(held, DATA, z)[0], joint)
+    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_m_step_climbs_by_its_gradient(space):
+    sets = np.random.default_rng(3).standard_normal((4, 25, 2))
+    objective = _noisy_em.expected_evidence(space, DATA, sets)
+    value, slope = objective(space.start)
+    expected = difference(lambda v: objective(v)[0], space.start)
+    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6)
+    vector, best = _noisy_em.maximise(space, space.start, DATA, sets, 5)
+    assert best > value + 1.0
+    assert best == pytest.approx(objective(vector)[0])
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 4])
+def test_nodes_have_the_moments_of_a_normal(n_features):
+    nodes, weights = normal_nodes(n_features)
+    np.testing.assert_allclose(weights.sum(), 1.0)
+    np.testing.assert_allclose(weights @ nodes, 0.0, atol=1e-12)
+    cov = (weights * nodes.T) @ nodes
+    np.testing.assert_allclose(np.diag(cov), 1.0)
+    np.testing.assert_allclose(cov, np.eye(n_features), atol=1e-9 if n_features < 3 else 0.35)
+
+
+def test_steepness_is_the_posterior_mean_of_the_variance():
+    """Against functions drawn from the posterior."""
+    space = Space(2.0 * RBF(1.3), 0.1, 1, by_kernel=True, noise_bounds=(1e-6, 10.0))
+    x, y = np.linspace(-3, 3, 8)[:, None], np.sin(np.linspace(-3, 3, 8))
+    data = Data(y, x, np.full((1, 1), 0.3))
+    process = _noisy_slope.evaluate(space, space.start, data, np.ones(8))[2].process
+    nodes, weights = normal_nodes(1)
+    places = x[2] + np.sqrt(0.3) * nodes
+    mean, cov = process.joint(places)
+    draws = np.random.default_rng(0).multivariate_normal(mean, cov, 20_000)
+    variances = weights @ draws.T**2 - (weights @ draws.T) ** 2
+    prior = 2.0 * (1.0 - 1.3 / np.sqrt(1.3**2 + 0.6))
+    found = _noisy_slope.steepness(data, process, process)[2] * prior
+    assert abs(found - variances.mean()) < 4 * variances.std() / np.sqrt(20_000) < 0.05 * found
+
+
+@pytest.mark.parametrize("method", ["slope", "stochastic_em"])
+def test_without_input_noise_it_is_the_ordinary_process(method):
+    model = quick(method, input_noise=0.0).fit(X2, Y2 + 3.0)
+    kernel = clone(model.kernel_) + WhiteKernel(model.noise_variance_)
+    plain = GaussianProcessRegressor(kernel, alpha=0.0).fit(X2, Y2 + 3.0 - model.offset_)
+    np.testing.assert_allclose(
+        model.predict(GRID), plain.predict(GRID) + model.offset_, rtol=1e-4, atol=1e-5
+    )
+    std = plain.predict(GRID, return_std=True)[1]
+    np.testing.assert_allclose(model.predict(GRID, return_std=True)[1], std, rtol=1e-3)
+    # The optimum: scikit-learn finds no more.
+    assert plain.log_marginal_likelihood_value_ < model.log_evidence_ + 0.05
+    np.testing.assert_array_equal(model.input_noise_, 0.0)
+
+
+def test_imputation_without_input_noise_leaves_the_inputs():
+    model = quick("impute", input_noise=0.0, noise=0.01).fit(X2, Y2)
+    np.testing.assert_array_equal(model.inputs_, X2)
+    assert model.noise_variance_ == 0.01
+
+
+def test_slope_beats_the_plain_process_and_finds_the_noise():
+    gains = []
+    for seed in range(4):
+        observed, y, test, targets = sinc(seed, 150)
+        model = quick("slope").fit(observed, y)
+        plain = quick("slope", input_noise=0.0).fit(observed, y)
+        gains.append(density(model, test, targets) - density(plain, test, targets))
+        assert plain.noise_variance_ > 0.14**2 > 0.1**2 > model.noise_variance_
+    assert min(gains) > 0.3
+
+
+def test_many_samples_begin_with_some(monkeypatch):
+    observed, y, test, targets = sinc(0, 150)
+    whole = quick("slope").fit(observed, y)
+    monkeypatch.setattr(_noisy_slope, "SUBSET", 75)
+    sizes = []
+    evaluate = _noisy_slope.evaluate
+
+    def counted(space, vector, data, profile):
+        sizes.append(len(data.y))
+        return evaluate(space, vector, data, profile)
+
+    monkeypatch.setattr(_noisy_slope, "evaluate", counted)
+    model = quick("slope").fit(observed, y)
+    assert abs(density(model, test, targets) - density(whole, test, targets)) < 0.1
+    assert model.input_noise_.shape == (150, 1) and set(sizes) == {75, 150}
+    assert sizes.count(150) < 2 * 3 * _noisy_slope.POLISH
+
+
+def test_another_method_leaves_nothing_of_the_one_before():
+    model = fit(quick("stochastic_em"), *FEW)
+    assert hasattr(model, "samples_") and not hasattr(model, "log_evidence_")
+    fit(model.set_params(method="slope"), *FEW)
+    assert hasattr(model, "log_evidence_")
+    for name in ("samples_", "acceptance_", "noise_path_", "effective_sample_size_"):
+        assert not hasattr(model, name)
+
+
+def test_imputation_beats_the_plain_process():
+    gains = []
+    for seed in (1, 7):
+        observed, y, test, targets = sinc(seed)
+        model = NoisyInputGPR(input_noise=1.0, method="impute", random_state=0)
+        model.fit(observed, y)
+        plain = quick("slope", input_noise=0.0).fit(observed, y)
+        gains.append(density(model, test, targets) - density(plain, test, targets))
+        assert model.noise_variance_ < 0.7 * plain.noise_variance_
+        clean = np.linspace(-10, 10, 50)[:, None]
+        error, raw = (np.abs(x - clean).mean() for x in (model.inputs_, observed))
+        assert error < raw
+        assert len(model.noise_path_) == model.n_iter_
+        assert model.noise_path_[-1] == model.noise_variance_
+        assert np.all(np.diff(model.noise_path_) < 0)
+    assert min(gains) > 0.2
+
+
+def test_imputation_with_too_little_noise_spoils_predictions():
+    """QC04 Fig. 4.5: why the annealing must stop."""
+    observed, y, test, targets = sinc(1)
+    chosen = NoisyInputGPR(input_noise=1.0, method="impute", random_state=0).fit(observed, y)
+    low = fit(NoisyInputGPR(input_noise=1.0, method="impute", noise=1e-5), observed, y)
+    assert density(low, test, targets) < density(chosen, test, targets) - 2.0
+
+
+def test_without_annealing_the_start_is_the_kernel():
+    kernel = 1.0 * RBF(2.0)
+    one = quick("impute", kernel=kernel, n_levels=1, noise=0.01, optimize=False).fit(X, Y)
+    assert one.kernel_ == kernel and one.n_iter_ == 1
+    theta = Space(kernel, 0.01, 1, by_kernel=False, noise_bounds=None)
+    data = Data(Y - Y.mean(), X, np.ones((1, 1)))
+    still, _ = _noisy_impute.objective(theta, data, np.zeros(30))
+    assert one.log_evidence_ > still
+
+
+def test_stochastic_em_knows_more_than_the_plain_process():
+    model = fit(quick("stochastic_em", max_iter=8, n_samples=16), *sinc(1)[:2])
+    plain = quick("slope", input_noise=0.0).fit(*sinc(1)[:2])
+    assert density(model, *sinc(1)[2:]) > density(plain, *sinc(1)[2:]) + 0.2
+    assert model.samples_.shape == (16, 50, 1)
+    np.testing.assert_allclose(model.inputs_, model.samples_.mean(axis=0))
+    assert model.sample_log_density_.shape == (16,)
+    assert 0.5 < model.acceptance_ <= 1.0
+    assert model.effective_sample_size_.shape == (50, 1)
+    assert model.step_size_ > 0
+    assert len(model.evidence_path_) == len(model.noise_path_) == model.n_iter_ == 8
+    assert not model.converged_
+    clean = np.linspace(-10, 10, 50)[:, None]
+    assert np.abs(model.inputs_ - clean).mean() < np.abs(sinc(1)[0] - clean).mean()
+
+
+def test_points_without_noise_stay():
+    variances = np.where(np.arange(30) % 2, 0.5, 0.0)
+    for method in ("stochastic_em", "impute"):
+        model = fit(quick(method, input_noise=variances), X, Y)
+        np.testing.assert_array_equal(model.inputs_[::2], X[::2])
+        assert np.all(model.inputs_[1::2] != X[1::2])
+
+
+@pytest.mark.parametrize(
+    ("input_noise", "expected"),
+    [
+        (0.3, np.full((25, 2), 0.3)),
+        ([0.1, 0.4], np.tile([0.1, 0.4], (25, 1))),
+        ([[0.1, 0.4]], np.tile([0.1, 0.4], (25, 1))),
+        (np.arange(25) / 25, np.tile(np.arange(25)[:, None] / 25, 2)),
+        (np.arange(25)[:, None] / 25, np.tile(np.arange(25)[:, None] / 25, 2)),
+        (DATA.variances, DATA.variances),
+    ],
+)
+def test_shapes_of_the_input_noise(input_noise, expected):
+    model = fit(quick("slope", input_noise=input_noise), X2, Y2)
+    np.testing.assert_allclose(model.input_noise_, expected)
+
+
+def test_the_same_noise_in_two_shapes_is_the_same_model():
+    one = quick("slope", input_noise=0.2).fit(X2, Y2)
+    other = quick("slope", input_noise=np.full((25, 2), 0.2)).fit(X2, Y2)
+    np.testing.assert_allclose(one.predict(GRID), other.predict(GRID), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("input_noise", "message"),
+    [
+        (-1.0, r"must be finite and >= 0; got -1\.0"),
+        (np.nan, "must be finite and >= 0"),
+        ([0.1, np.inf], "must be finite and >= 0"),
+        ("guess", "must be 'estimate' or variances >= 0, got 'guess'"),
+        ([0.1, "a"], "must be 'estimate' or variances >= 0"),
+        (None, "must be 'estimate' or variances"),
+        (np.ones(3), r"got shape \(3,\)"),
+        (np.ones((2, 25)), r"\(25, 2\); got shape \(2, 25\)"),
+        (np.ones((25, 2, 2)), "got shape"),
+    ],
+)
+def test_bad_input_noise_is_refused(input_noise, message):
+    with pytest.raises(ValueError, match=message):
+        quick("slope", input_noise=input_noise).fit(X2, Y2)
+
+
+def test_ambiguous_input_noise_is_refused():
+    with pytest.raises(ValueError, match=r"\(1, 2\) for the inputs or as \(2, 1\) for the samples"):
+        quick("slope", input_noise=[0.1, 0.2]).fit(X2[:2], Y2[:2])
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"method": "em"}, ValueError, "method must be one of"),
+        ({"kernel": Matern()}, ValueError, r"what works is RBF\(\) or ConstantKernel\(\) \* RBF"),
+        ({"kernel": RBF() + RBF()}, ValueError, "what works is"),
+        ({"kernel": 1.0 * RBF() + WhiteKernel()}, ValueError, "what works is"),
+        ({"kernel": RBF([1.0, 1.0, 1.0])}, ValueError, "3 length scales, but X has 2 inputs"),
+        ({"kernel": "rbf"}, TypeError, "kernel must be None or a kernel"),
+        ({"noise": 0.0}, ValueError, "noise must be 'estimate' or a positive variance"),
+        ({"optimize": 1}, ValueError, "optimize must be True or False"),
+        ({"n_samples": 0}, ValueError, "n_samples must be a whole number >= 1"),
+        ({"n_chains": 1.5}, ValueError, "n_chains must be a whole number >= 1"),
+        ({"thin": True}, ValueError, "thin must be a whole number >= 1"),
+        ({"n_folds": 1}, ValueError, "n_folds must be a whole number >= 2"),
+        ({"max_iter": 0}, ValueError, "max_iter"),
+        ({"tol": -1.0}, ValueError, "tol"),
+        ({"verbose": -1}, ValueError, "verbose"),
+    ],
+)
+def test_bad_parameters_are_refused(changes, error, message):
+    with pytest.raises(error, match=message):
+        quick("slope").set_params(**changes).fit(X2, Y2)
+
+
+def test_missing_values_are_refused():
+    broken = X2.copy()
+    broken[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"contains NaN[\s\S]*Drop these samples"):
+        quick("slope").fit(broken, Y2)
+
+
+def test_use_before_fit_and_both_returns_are_refused(fitted):
+    with pytest.raises(NotFittedError):
+        quick("slope").predict(X)
+    with pytest.raises(NotFittedError):
+        quick("slope").predict_uncertain(X, [[1.0]])
+    with pytest.raises(ValueError, match="not for both"):
+        fitted.predict(TEST, return_std=True, return_cov=True)
+
+
+def test_predictions_agree_with_each_other(fitted):
+    mean, std = fitted.predict(TEST[:9], return_std=True)
+    np.testing.assert_allclose(fitted.predict(TEST[:9]), mean)
+    same, cov = fitted.predict(TEST[:9], return_cov=True)
+    np.testing.assert_allclose(same, mean)
+    np.testing.assert_allclose(np.sqrt(np.diag(cov)), std, rtol=1e-6)
+    assert np.linalg.eigvalsh(cov)[0] > 0
+    assert np.all(std**2 > fitted.noise_variance_)
+    far = fitted.predict([[1e3]], return_std=True)
+    assert far[0] == pytest.approx(fitted.offset_)
+
+
+def test_draws_have_the_moments_of_the_prediction(fitted):
+    mean, cov = fitted.predict(TEST[:3], return_cov=True)
+    draws = fitted.sample_y(TEST[:3], 20_000, random_state=1)
+    assert draws.shape == (3, 20_000)
+    np.testing.assert_allclose(draws.mean(axis=1), mean, atol=0.02)
+    np.testing.assert_allclose(np.cov(draws), cov, atol=0.05 * cov.max())
+    again = fitted.sample_y(TEST[:3], 20_000, random_state=1)
+    np.testing.assert_array_equal(draws, again)
+
+
+def test_prediction_at_uncertain_inputs(fitted):
+    mean, std = fitted.predict(TEST[:4], return_std=True)
+    means, variances = fitted.predict_uncertain(TEST[:4], [[0.0]])
+    np.testing.assert_allclose(means, mean)
+    np.testing.assert_allclose(variances, std**2)
+    means, variances = fitted.predict_uncertain(TEST[:4], [[0.8]])
+    exact = fitted.predict_uncertain(TEST[:4], [[0.8]], method="exact")
+    np.testing.assert_array_equal(means, exact[0])
+    drawn = predict_uncertain(
+        fitted, TEST[:4], [[0.8]], method="monte_carlo", return_error=True, n_samples=4000
+    )
+    assert np.all(np.abs(means - drawn[0]) < 5 * drawn[2][:, 0])
+    assert np.all(np.abs(variances - drawn[1]) < 5 * drawn[2][:, 1])
+
+
+def test_uncertain_inputs_after_different_noises_take_quadrature():
+    model = fit(quick("slope", input_noise=DATA.variances), X2, Y2)
+    means, variances = model.predict_uncertain(GRID[:2], 0.1 * np.eye(2))
+    draws = GRID[:2, None] + np.sqrt(0.1) * np.random.default_rng(0).standard_normal((1, 4000, 2))
+    m, s = model.predict(draws.reshape(-1, 2), return_std=True)
+    np.testing.assert_allclose(means, m.reshape(2, -1).mean(axis=1), atol=0.05)
+    total = (s**2).reshape(2, -1).mean(axis=1) + m.reshape(2, -1).var(axis=1)
+    np.testing.assert_allclose(variances, total, rtol=0.15)
+    with pytest.raises(ValueError, match="exact"):
+        model.predict_uncertain(GRID[:2], 0.1 * np.eye(2), method="exact")
+
+
+def test_same_seed_same_result(fitted):
+    again = fit(clone(fitted), X, Y)
+    np.testing.assert_array_equal(again.predict(TEST), fitted.predict(TEST))
+    np.testing.assert_array_equal(again.inputs_, fitted.inputs_)
+    if fitted.method == "stochastic_em":
+        other = fit(clone(fitted).set_params(random_state=1), *FEW)
+        same = fit(clone(fitted), *FEW)
+        assert np.all(other.samples_ != same.samples_)
+
+
+@pytest.mark.parametrize(("by_x", "by_y"), [(1e4, 1e-5), (1e-4, 1e6)])
+def test_units_do_not_matter(by_x, by_y):
+    variances = np.random.default_rng(0).uniform(0.2, 1.0, 30)
+    model = quick("slope", input_noise=variances).fit(X, Y)
+    scaled = quick("slope", input_noise=by_x**2 * variances).fit(by_x * X, by_y * Y)
+    mean, std = model.predict(TEST, return_std=True)
+    found = scaled.predict(by_x * TEST, return_std=True)
+    np.testing.assert_allclose(found[0], by_y * mean, rtol=1e-3, atol=1e-4 * by_y)
+    np.testing.assert_allclose(found[1], by_y * std, rtol=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_estimated_input_noise_has_the_units_of_the_inputs(method):
+    scale = np.array([1.0, 100.0])
+    one = fit(quick(method, input_noise="estimate"), X2, Y2)
+    other = fit(quick(method, input_noise="estimate"), X2 * scale, Y2)
+    np.testing.assert_allclose(
+        one.input_noise_ / X2.var(axis=0), one.input_noise_[0, 0] / X2[:, 0].var()
+    )
+    np.testing.assert_allclose(other.input_noise_, one.input_noise_ * scale**2, rtol=0.02)
+
+
+def test_input_noise_is_estimated():
+    observed, y, _, _ = sinc(0, 300)
+    model = quick("slope", input_noise="estimate").fit(observed, y)
+    assert 0.5 < model.input_noise_[0, 0] < 1.6
+
+
+@pytest.mark.parametrize("method", METHODS)
+class TestEdges:
+    def test_one_sample(self, method):
+        model = fit(quick(method), X[:1], Y[:1])
+        mean, std = model.predict([[0.0]], return_std=True)
+        assert mean == pytest.approx(Y[0]) and np.isfinite(std).all()
+
+    def test_constant_targets(self, method):
+        model = fit(quick(method), X_FEW, np.full(12, 3.0))
+        mean, std = model.predict(TEST[:5], return_std=True)
+        np.testing.assert_allclose(mean, 3.0)
+        assert np.all(std < 1e-6)
+
+    def test_duplicated_rows(self, method):
+        twice = fit(quick(method), np.repeat(X_FEW, 2, axis=0), np.repeat(Y_FEW, 2))
+        assert np.isfinite(twice.predict(TEST, return_std=True)[1]).all()
+
+    def test_single_precision(self, method):
+        model = fit(quick(method), X_FEW.astype(np.float32), Y_FEW.astype(np.float32))
+        assert model.predict(TEST.astype(np.float32)).dtype == np.float64
+
+    def test_inputs_are_not_changed(self, method):
+        before, targets = X_FEW.copy(), Y_FEW.copy()
+        model = fit(quick(method), before, targets)
+        model.inputs_[:] = 0.0
+        np.testing.assert_array_equal(before, X_FEW)
+        np.testing.assert_array_equal(targets, Y_FEW)
+
+    def test_fixed_parameters_stay(self, method):
+        kernel = ConstantKernel(0.2, "fixed") * RBF(1.5, "fixed")
+        model = fit(quick(method, kernel=kernel, noise=0.01), *FEW)
+        assert model.kernel_ == kernel and model.noise_variance_ == pytest.approx(0.01)
+
+
+def test_nothing_to_learn_is_sampled_only():
+    kernel = ConstantKernel(0.2, "fixed") * RBF(1.5, "fixed")
+    model = quick("stochastic_em", kernel=kernel, noise=0.01).fit(*FEW)
+    assert model.converged_ and len(model.evidence_path_) == 0
+
+
+def test_unsettled_search_warns():
+    with pytest.warns(ConvergenceWarning, match="after 3 turns; raise max_iter"):
+        quick("stochastic_em").fit(*FEW)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        quick("impute", max_iter=1).fit(*FEW)
+
+
+def test_drift_is_told_from_scatter():
+    rng = np.random.default_rng(0)
+    scatter = 0.3 * rng.standard_normal((30, 2))
+    drift = np.arange(30)[:, None] * [0.1, 0.0]
+    settled = [_noisy_em.settled(scatter[:n] - scatter[:n].mean(0), 0.1) for n in (20, 30)]
+    assert not settled[0] and settled[1]
+    assert not _noisy_em.settled(0.01 * scatter + drift, 0.1)
+
+
+def test_progress_is_told(capsys):
+    fit(quick("stochastic_em", verbose=2), *FEW)
+    assert capsys.readouterr().out.count("[NoisyInputGPR] turn") == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "learned"),
+    [
+        ("slope", False),
+        pytest.param("slope", True, marks=pytest.mark.slow),
+        pytest.param("impute", True, marks=pytest.mark.slow),
+        pytest.param("stochastic_em", True, marks=pytest.mark.slow),
+    ],
+)
+def test_estimator_checks(method, learned):
+    model = quick(method, input_noise=0.1)
+    if not learned:
+        model.set_params(optimize=False, noise=0.1)
+    if method == "stochastic_em":
+        model.set_params(n_samples=2, n_chains=2, max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", SkipTestWarning)
+        results = check_estimator(model, on_fail=None)
+    assert len(results) > 40
+    failed = {
+        r["check_name"]: repr(r["exception"])
+        for r in results
+        if r["status"] not in ("passed", "skipped")
+    }
+    assert failed == {}
+    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
+    assert skipped <= {"check_array_api_input"}
+
+
+def test_input_noise_has_no_default():
+    with pytest.raises(TypeError, match="input_noise"):
+        NoisyInputGPR()
+
+
+@pytest.mark.slow
+def test_chains_agree():
+    """R-hat of two runs at fixed hyperparameters, on the example of QC04 4.3.2."""
+    arviz = pytest.importorskip("arviz")
+    observed, y, _, _ = sinc(0)
+    kernel = ConstantKernel(0.15, "fixed") * RBF(2.2, "fixed")
+    inputs, values = [], []
+    for seed in range(2):
+        model = NoisyInputGPR(
+            kernel,
+            input_noise=1.0,
+            noise=0.045**2,
+            n_samples=400,
+            n_chains=1,
+            thin=6,
+            random_state=seed,
+        ).fit(observed, y)
+        inputs.append(model.samples_[:, :, 0])
+        values.append(model.sample_log_density_)
+    assert float(np.asarray(arviz.rhat(np.array(values))).max()) < 1.05
+    by_input = [
+        float(np.asarray(arviz.rhat(chains))) for chains in np.array(inputs).T.swapaxes(1, 2)
+    ]
+    assert max(by_input) < 1.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_stochastic_em_on_the_sinc_example(seed):
+    """QC04 4.3.2: the output noise is 0.05, a plain process says 0.16 or more."""
+    observed, y, test, targets = sinc(seed)
+    model = NoisyInputGPR(input_noise=1.0, random_state=0).fit(observed, y)
+    plain = quick("slope", input_noise=0.0).fit(observed, y)
+    assert 0.03 < np.sqrt(model.noise_variance_) < 0.09 < 0.15 < np.sqrt(plain.noise_variance_)
+    assert density(model, test, targets) > density(plain, test, targets) + 0.3
