@@ -9,6 +9,7 @@ from sklearn.gaussian_process.kernels import (
     RBF,
     CompoundKernel,
     ConstantKernel,
+    DotProduct,
     Exponentiation,
     Kernel,
     Product,
@@ -121,43 +122,53 @@ def _contract_blocks(kernel: Kernel, X: Array, Z: Array | None, weights: Array) 
 
 
 class Shape(NamedTuple):
-    """A kernel that is a sum of squared exponentials, constants and noise.
+    """A kernel that is a sum of squared exponentials, constants, a linear part and noise.
 
     Attributes
     ----------
     heights, precisions : ndarray, (T,) and (T, D)
-        ``k(x, z) = Σ_t heights_t exp(-½ Σ_d precisions_td (x_d − z_d)²)``, but for the noise.
-    noise : float
+        ``k(x, z) = Σ_t heights_t exp(-½ Σ_d precisions_td (x_d − z_d)²) + slope xᵀz``, without
+        the noise.
+    slope, noise : float
     """
 
     heights: Array
     precisions: Array
-    noise: float
+    slope: float = 0.0
+    noise: float = 0.0
 
     def expand(self, centers: Array, *rows: Array) -> tuple[list[Functions], list[Array]]:
-        """``k(x, centers) wᵀ`` in terms of bumps and a constant, for each row w of `rows`."""
+        """``k(x, centers) wᵀ`` in functions of x, for each row w of `rows`; linear ones last."""
+        width = centers.shape[1]
         functions: list[Functions] = []
         parts: list[list[Array]] = [[] for _ in rows]
         for height, precision in zip(self.heights, self.precisions, strict=True):
             flat = not precision.any()
             if flat:
-                functions.append(Monomials(np.zeros((1, centers.shape[1]), dtype=int)))
+                functions.append(Monomials(np.zeros((1, width), dtype=int)))
             else:
                 functions.append(Bumps(centers, precision**-0.5))
             for part, row in zip(parts, rows, strict=True):
                 part.append(height * (row.sum(axis=-1, keepdims=True) if flat else row))
+        if self.slope:
+            functions.append(Monomials(np.eye(width, dtype=int)))
+            for part, row in zip(parts, rows, strict=True):
+                part.append(self.slope * (row @ centers))
         return functions, [np.concatenate(part, axis=-1) for part in parts]
 
 
 def shape_of(kernel: Kernel, n_features: int) -> Shape | None:
-    """The kernel as sums and products of constants, squared exponentials and noise, if it is so."""
+    """The kernel as such a sum, None if it is none."""
+    none = np.empty((0, n_features))
     if type(kernel) is ConstantKernel:
-        return Shape(np.array([kernel.constant_value]), np.zeros((1, n_features)), 0.0)
+        return Shape(np.array([kernel.constant_value]), np.zeros((1, n_features)))
     if type(kernel) is RBF:
         scales = np.broadcast_to(np.asarray(kernel.length_scale, dtype=float), n_features)
-        return Shape(np.ones(1), scales[None, :] ** -2.0, 0.0)
+        return Shape(np.ones(1), scales[None, :] ** -2.0)
+    if type(kernel) is DotProduct:
+        return Shape(np.array([kernel.sigma_0**2]), np.zeros((1, n_features)), slope=1.0)
     if type(kernel) is WhiteKernel:
-        return Shape(np.empty(0), np.empty((0, n_features)), float(kernel.noise_level))
+        return Shape(np.empty(0), none, noise=float(kernel.noise_level))
     if type(kernel) not in (Sum, Product):
         return None
     left, right = shape_of(kernel.k1, n_features), shape_of(kernel.k2, n_features)
@@ -166,9 +177,15 @@ def shape_of(kernel: Kernel, n_features: int) -> Shape | None:
     if type(kernel) is Sum:
         heights = np.concatenate([left.heights, right.heights])
         precisions = np.concatenate([left.precisions, right.precisions])
-        return Shape(heights, precisions, left.noise + right.noise)
+        return Shape(heights, precisions, left.slope + right.slope, left.noise + right.noise)
+    if left.slope or right.slope:
+        other, linear = (left, right) if right.slope else (right, left)
+        if other.slope or other.noise or linear.noise or other.precisions.any():
+            return None  # not a sum of such functions
     heights = np.multiply.outer(left.heights, right.heights).ravel()
-    precisions = left.precisions[:, None, :] + right.precisions
+    precisions = (left.precisions[:, None, :] + right.precisions).reshape(-1, n_features)
+    ours, theirs = left.heights.sum(), right.heights.sum()
+    slope = ours * right.slope + theirs * left.slope
     # What noise is multiplied with counts at equal inputs only.
-    noise = left.noise * (right.heights.sum() + right.noise) + left.heights.sum() * right.noise
-    return Shape(heights, precisions.reshape(-1, n_features), float(noise))
+    noise = left.noise * (theirs + right.noise) + ours * right.noise
+    return Shape(heights, precisions, float(slope), float(noise))

@@ -75,7 +75,8 @@ def choose(
         return pairs[int(np.argmax([fit(lengths[-1], p, log)[1] for p, log in pairs]))]
 
     p, log = best([(p, bool(given.log)) for p in periods])
-    if given.log is None and p and y.min() > 0:
+    # Growth at a steady rate is a difference of logarithms, and may be none of levels.
+    if given.log is None and y.min() > 0 and (p or best([(other, True) for other in periods])[0]):
         p, log = best([(p, False), *((other, True) for other in periods if other)])
     if given.lags is not None:
         return Choice(given.lags, p, log)

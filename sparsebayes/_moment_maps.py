@@ -308,12 +308,12 @@ def _known_part(model: Any) -> tuple[Expansion | None, bool]:
     if isinstance(model, GaussianProcessRegressor):
         return _process(model), True
     if hasattr(model, "_expansion"):
-        return model._expansion(), not model.augment
+        return model._expansion(), not getattr(model, "augment", False)
     return None, False
 
 
 def _process(model: GaussianProcessRegressor) -> Expansion | None:
-    """A fitted Gaussian process of scikit-learn with a kernel of constants, RBFs and noise."""
+    """A fitted Gaussian process of scikit-learn, if its kernel has a `Shape`."""
     if model.alpha_.ndim == 2 and model.alpha_.shape[1] > 1:
         raise ValueError(
             "model must be fitted to a single target; fit one GaussianProcessRegressor for each."
@@ -326,9 +326,15 @@ def _process(model: GaussianProcessRegressor) -> Expansion | None:
     functions, (weights, root) = shape.expand(
         model.X_train_, scale * model.alpha_.ravel(), scale * inverse
     )
+    sign = np.full(len(root), -1.0)
+    if shape.slope:  # the prior variance of a linear part grows with the inputs
+        width = model.X_train_.shape[1]
+        own = np.hstack([np.zeros((width, len(weights) - width)), np.eye(width)])
+        root = np.vstack([root, scale * np.sqrt(shape.slope) * own])
+        sign = np.append(sign, np.ones(width))
     noise = scale**2 * shape.noise
     variance = scale**2 * float(shape.heights.sum()) + noise
-    return Expansion(functions, weights, root, -1, offset, variance, noise)
+    return Expansion(functions, weights, root, sign, offset, variance, noise)
 
 
 def _predictor(model: Any) -> Predictor:
@@ -350,7 +356,7 @@ def _reason(model: Any, known: Expansion | None) -> str:
             f"extra weight is divided by a function of the input; {remedy}."
         )
     if hasattr(model, "kernel_"):
-        what = f"kernel={model.kernel_}; it needs sums and products of ConstantKernel and RBF"
+        what = f"kernel={model.kernel_}; it needs sums and products of ConstantKernel and RBF, or DotProduct"
     elif hasattr(model, "basis_"):
         what = (
             f"basis={model.basis!r}; it needs RBF, Bias, Linear, Polynomial up to degree 3, "

@@ -170,8 +170,6 @@ class NoisyInputGPR(RegressorMixin, BaseEstimator):
     True
     """
 
-    augment = False  # predict_uncertain has all of the model in closed form
-
     def __init__(
         self,
         kernel: Any = None,

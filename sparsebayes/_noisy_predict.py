@@ -63,7 +63,8 @@ class Process:
         root = height * cholesky(self.precision)
         variance = theta.amplitude + theta.noise
         bumps = Bumps(self.inputs, np.sqrt(width))
-        return Expansion([bumps], height * self.alpha, root, -1, offset, variance, theta.noise)
+        sign = np.full(len(root), -1.0)
+        return Expansion([bumps], height * self.alpha, root, sign, offset, variance, theta.noise)
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,7 +107,7 @@ def learn(
     profile = steepness(used, part.process, part.process)
     best, path = None, []
     vector = part.vector
-    for _ in range(PATIENCE):
+    for _ in range(PATIENCE if data.variances.any() else 1):
         vector = _climb(space, vector, data, profile, POLISH)[0]
         fit = evaluate(space, vector, data, profile)[2]
         path.append(fit.loo)

@@ -398,7 +398,7 @@ class ReducedRankGPR(RegressorMixin, BaseEstimator):
         root = solve(self._state.posterior, inverse)
         functions, (coef, root) = shape.expand(self.support_vectors_, self.coef_, root)
         noise = self.noise_variance_
-        return Expansion(functions, coef, root, 1, self.offset_, noise, noise)
+        return Expansion(functions, coef, root, np.ones(len(root)), self.offset_, noise, noise)
 
     def _predictor(self) -> Predictor:
         def predict(X: Array) -> tuple[Array, Array]:

@@ -316,7 +316,9 @@ class RVR(RegressorMixin, Machine):
             return None
         noise = self.noise_variance_
         root = _root(self.sigma_).T
-        return Expansion(functions, self.coef_, root, 1, self.offset_, noise, noise)
+        return Expansion(
+            functions, self.coef_, root, np.ones(len(root)), self.offset_, noise, noise
+        )
 
     def _predictor(self) -> Predictor:
         extra = self._augmentation()

@@ -56,9 +56,10 @@ class SparseBayesForecaster(BaseForecaster):
     Examples
     --------
     >>> from sktime.datasets import load_airline
+    >>> from sparsebayes import RVR
     >>> from sparsebayes.sktime import SparseBayesForecaster
     >>> y = load_airline()
-    >>> model = SparseBayesForecaster(lags=13, difference=[1, 12]).fit(y[:-12])
+    >>> model = SparseBayesForecaster(RVR("linear"), lags=13, difference=12).fit(y[:-12])
     >>> model.predict(fh=[1, 2, 3]).index.astype(str).tolist()
     ['1960-01', '1960-02', '1960-03']
     """

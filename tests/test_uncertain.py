@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as GPRBF
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern, WhiteKernel
 from sklearn.linear_model import BayesianRidge, LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -35,6 +35,11 @@ def _sums():
     return GaussianProcessRegressor(kernel + WhiteKernel(0.02), optimizer=None, normalize_y=True)
 
 
+def _linear_too():
+    kernel = GPRBF(2.0) + ConstantKernel(0.3) * DotProduct(0.5) + WhiteKernel(0.02)
+    return GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True)
+
+
 EXACT = {
     "rvr": lambda D: RVR(adapt=None),
     "rvr_ard": lambda D: RVR(RBF(np.linspace(1.0, 2.0, D))),
@@ -46,6 +51,14 @@ EXACT = {
     ),
     "process": _process,
     "process_sums": lambda D: _sums(),
+    "process_linear": lambda D: _linear_too(),
+    "reduced_rank_linear": lambda D: ReducedRankGPR(
+        GPRBF(2.0) + 0.3 * DotProduct(0.5),
+        n_support=15,
+        augment=False,
+        optimize=False,
+        random_state=0,
+    ),
 }
 OTHERS = {
     "rvr_star": lambda D: RVR(adapt=None, augment=True),

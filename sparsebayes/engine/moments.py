@@ -112,7 +112,7 @@ Functions = Bumps | Monomials
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """A model with mean ``offset + φᵀweights`` and variance ``variance + sign |root φ|²``.
+    """A model with mean ``offset + φᵀweights`` and variance ``variance + Σ_k sign_k (root φ)_k²``.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Expansion:
         M functions φ altogether.
     weights : ndarray, (M,)
     root : ndarray, (K, M)
-    sign : int
+    sign : ndarray, (K,)
         1 where the weights are uncertain, −1 where data reduce the variance of a process.
     offset, variance, noise : float
         `noise` is the part of `variance` that no knowledge of the input removes.
@@ -129,7 +129,7 @@ class Expansion:
     functions: Sequence[Functions]
     weights: Array
     root: Array
-    sign: int
+    sign: Array
     offset: float
     variance: float
     noise: float
@@ -142,7 +142,7 @@ class Expansion:
     @cached_property
     def _form(self) -> Array:
         """What the covariance of φ is multiplied with: of the mean, and of the variance."""
-        form = self.sign * (self.root.T @ self.root)
+        form = (self.root.T * self.sign) @ self.root
         form += np.multiply.outer(self.weights, self.weights)
         return form
 
@@ -157,8 +157,8 @@ class Expansion:
         return self.offset + values @ self.weights, self._spread(values)
 
     def _spread(self, values: Array) -> Array:
-        squares = ((values @ self.root.T) ** 2).sum(axis=1)
-        return np.maximum(self.variance + self.sign * squares, self.noise)
+        squares = (values @ self.root.T) ** 2
+        return np.maximum(self.variance + squares @ self.sign, self.noise)
 
     def exact(self, mean: Array, cov: Array) -> Moments:
         """Mean, variance and slope at ``N(mean, cov)``; (n, D) and (n, D, D)."""
@@ -183,9 +183,9 @@ class Expansion:
         )
         slope = np.einsum("nmd,m->nd", gradients, self.weights)
         turned = np.einsum("nmd,km->nkd", gradients, self.root)
-        curved = np.einsum("nkd,nde,nke->n", turned, cov, turned, optimize=True)
-        curved += np.einsum("nk,nk->n", values @ self.root.T, bends @ self.root.T)
-        inherent = np.maximum(self._spread(values) + self.sign * curved, self.noise)
+        curved = np.einsum("nkd,nde,nke->nk", turned, cov, turned, optimize=True)
+        curved += (values @ self.root.T) * (bends @ self.root.T)
+        inherent = np.maximum(self._spread(values) + curved @ self.sign, self.noise)
         moved = np.einsum("nd,nde,ne->n", slope, cov, slope)
         return Moments(
             self.offset + values @ self.weights, inherent + np.maximum(moved, 0.0), slope

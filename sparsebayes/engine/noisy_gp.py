@@ -123,7 +123,6 @@ class InputPosterior:
             trial[:, 0] = xi[:, n]
             places = self.centres[n] + self.spread[n] * trial
             k = kernel(places, X, theta)  # (C, candidates, N)
-            k[:, :, n] = 0.0
             # Without row n: the inverse of the covariance of all others, 0 in row n.
             column = P[:, :, n]
             rest = P - column[:, :, None] * (column / column[:, n, None])[:, None, :]

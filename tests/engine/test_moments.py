@@ -21,7 +21,9 @@ def expansion(rng, D, kind, sign=1):
         )
     size = sum(map(len, functions))
     root = rng.normal(size=(size, size)) * (0.3 if sign > 0 else 0.02)
-    return Expansion(functions, rng.normal(size=size), root, sign, 0.4, 3.0, 0.1)
+    return Expansion(
+        functions, rng.normal(size=size), root, np.full(size, float(sign)), 0.4, 3.0, 0.1
+    )
 
 
 def covariance(rng, D, scale):
@@ -111,9 +113,9 @@ def test_families_of_equal_scales_are_one_family():
     centers, scales = rng.normal(size=(7, 2)), np.array([0.5, 2.0])
     weights, root = rng.normal(size=7), rng.normal(size=(7, 7))
     cov, mean = covariance(rng, 2, 2.0)[None], rng.normal(size=(1, 2))
-    one = Expansion([Bumps(centers, scales)], weights, root, 1, 0.0, 0.0, 0.0)
+    one = Expansion([Bumps(centers, scales)], weights, root, np.ones(7), 0.0, 0.0, 0.0)
     parts = [Bumps(centers[:3], scales), Bumps(centers[3:], scales)]
-    two = Expansion(parts, weights, root, 1, 0.0, 0.0, 0.0)
+    two = Expansion(parts, weights, root, np.ones(7), 0.0, 0.0, 0.0)
     for ours, theirs in zip(one.exact(mean, cov)[:3], two.exact(mean, cov)[:3], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10)
 
@@ -130,7 +132,9 @@ def test_nothing_is_added_without_uncertainty(kind):
 
 def test_small_covariances_far_from_the_origin_do_not_cancel():
     """The variance of x³ at 1000 ± 1e-6 is (3e6 · 1e-6)² = 9."""
-    model = Expansion([Monomials(np.array([[3]]))], np.ones(1), np.zeros((1, 1)), 1, 0.0, 0.0, 0.0)
+    model = Expansion(
+        [Monomials(np.array([[3]]))], np.ones(1), np.zeros((1, 1)), np.ones(1), 0.0, 0.0, 0.0
+    )
     found = model.exact(np.array([[1000.0]]), np.array([[[1e-12]]]))
     np.testing.assert_allclose(found.variance, 9.0, rtol=1e-9)
 
@@ -150,7 +154,7 @@ def test_variance_is_never_below_the_noise():
     centers = np.linspace(-1, 1, 40)[:, None]
     weights = 1e8 * (-1.0) ** np.arange(40)
     root = np.zeros((1, 40))
-    model = Expansion([Bumps(centers, np.ones(1))], weights, root, 1, 0.0, 0.01, 0.01)
+    model = Expansion([Bumps(centers, np.ones(1))], weights, root, np.ones(1), 0.0, 0.01, 0.01)
     mean = np.linspace(-3, 3, 200)[:, None]
     for scale in (1e-14, 1e-6, 1.0):
         assert model.exact(mean, np.full((200, 1, 1), scale)).variance.min() >= 0.01

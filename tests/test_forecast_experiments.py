@@ -1,0 +1,162 @@
+"""The experiments with uncertain inputs and forecasts, on small data."""
+
+import csv
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from experiments.__main__ import main
+from experiments.forecasting import series
+from experiments.quinonero2004 import forecasts, ph
+
+
+def table(folder, name):
+    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
+    return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+
+
+def is_png(path):
+    return path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_uncertain_input_agrees_with_draws(tmp_path):
+    pytest.importorskip("matplotlib")
+    name = "quinonero2004.uncertain_input"
+    assert main([name, "--quick", "--out", str(tmp_path)]) == 0
+    rows = table(tmp_path, name)
+    exact, taylor, drawn = (
+        float(rows[f"standard deviation, {label}"][2])
+        for label in ("exact", "Taylor", "Monte Carlo, 20000 draws")
+    )
+    assert exact == pytest.approx(drawn, rel=0.03)
+    assert taylor > 1.3 * exact
+    assert is_png(tmp_path / f"{name}.png")
+
+
+def test_forecasts_on_a_short_series(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(forecasts, "LENGTH", 400)
+    monkeypatch.setattr(forecasts, "AFTER", 100)
+    monkeypatch.setattr(forecasts, "N_TRAIN", 40)
+    monkeypatch.setattr(forecasts, "HORIZON", 12)
+    monkeypatch.setattr(forecasts, "STEPS", (1, 12))
+    monkeypatch.setattr(forecasts, "N_PATHS", 10)
+    few = {k: forecasts.MODELS[k] for k in (forecasts.PROCESS, "RVR, noisy inputs")}
+    monkeypatch.setattr(forecasts, "MODELS", few)
+    name = "quinonero2004.forecasts"
+    assert main([name, "--quick", "--repetitions", "2", "--out", str(tmp_path)]) == 0
+    rows = table(tmp_path, name)
+    assert rows["exact: minus log density"][1] == "0.8473"
+    assert float(rows["naive: minus log density"][2]) > float(rows["exact: minus log density"][2])
+    assert rows["naive: absolute error"][2] == rows["Taylor: absolute error"][2]
+    assert "RVR, noisy inputs: squared error" in rows
+    assert "exact <= Taylor <= naive" in capsys.readouterr().out
+    assert is_png(tmp_path / f"{name}_fig4_2.png") and is_png(tmp_path / f"{name}_fig4_3.png")
+
+
+class Last:
+    """Says that the latest value stays."""
+
+    def predict(self, X, return_std=False):
+        return X[:, 0], np.ones(len(X))
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_inputs_and_histories_agree(noisy):
+    X, y, past, truth = forecasts.task(0, noisy, 30, 5)
+    mean, _ = forecasts.forecast(Last(), past, 5, "naive", 0)
+    np.testing.assert_array_equal(mean, np.repeat(past[:, -1:], 5, axis=1))
+    assert np.mean((X[:, 0] - y) ** 2) < np.mean((X[:, 1] - y) ** 2) < np.mean((X[:, 2] - y) ** 2)
+    assert np.mean((past[:, -1] - truth[:, 0]) ** 2) < np.mean((past[:, 0] - truth[:, 0]) ** 2)
+    # Clean histories are smooth: their third differences are much smaller than the noise.
+    rough = np.diff(past, 3, axis=1).std() > np.sqrt(forecasts.NOISE)
+    assert rough == noisy
+
+
+def test_losses_are_those_of_a_normal_distribution():
+    rng = np.random.default_rng(0)
+    mean, truth = rng.standard_normal((2, 8, 3))
+    variance = rng.uniform(0.2, 0.6, (8, 3))
+    found = forecasts.losses(mean, variance, truth)
+    density = -norm.logpdf(truth, mean, np.sqrt(variance)).mean(axis=0)
+    np.testing.assert_allclose(found[2], density)
+    inside = np.abs(norm.cdf(truth, mean, np.sqrt(variance)) - 0.5) < 0.475
+    np.testing.assert_allclose(found[3], inside.mean(axis=0))
+
+
+@pytest.fixture
+def plant(tmp_path, monkeypatch):
+    """Data of a small plant, and where they are."""
+    rng = np.random.default_rng(0)
+    u = rng.uniform(-1.0, 1.0, (260, 2)).cumsum(axis=0) % 2.0
+    y = np.zeros(260)
+    for t in range(1, 260):
+        y[t] = 0.8 * y[t - 1] + np.tanh(u[t - 1, 0] - u[t - 1, 1]) + 0.05 * rng.standard_normal()
+    np.savez(tmp_path / "daisy_ph.npz", t=np.arange(260.0), u=u, y=y)
+    monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
+    return y, u
+
+
+def test_ph_on_a_small_plant(tmp_path, monkeypatch, plant):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(ph, "SIZES", {True: (60, 30, 100, 100)})
+    name = "quinonero2004.ph"
+    assert main([name, "--quick", "--out", str(tmp_path / "r")]) == 0
+    rows = table(tmp_path / "r", name)
+    assert rows["Gaussian process, naive: minus log density"][1] == "1980.2"
+    assert rows["RVR, exact: minus log density"][1] == ""
+    assert all(np.isfinite(float(row[2])) for row in rows.values())
+    assert is_png(tmp_path / "r" / f"{name}.png")
+
+
+def test_ph_rows_hold_the_past(plant):
+    y, u = plant
+    X, target = ph.rows(y, u)
+    assert X.shape == (252, 24) and target[0] == y[8]
+    np.testing.assert_array_equal(X[0, :8], y[7::-1])
+    np.testing.assert_array_equal(X[0, 8:12], [*u[7], *u[6]])
+
+
+@pytest.mark.parametrize("name", ["quinonero2004.ph", "forecasting.series"])
+def test_without_data_is_one_clear_line(name, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("statsmodels")
+    monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
+    assert main([name, "--quick", "--out", str(tmp_path / "r")]) == 2
+    assert "SPARSEBAYES_DATA" in capsys.readouterr().err
+
+
+def test_series_without_statsmodels_names_the_extra(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "statsmodels", None)
+    assert main(["forecasting.series", "--quick", "--out", str(tmp_path)]) == 2
+    assert "sparsebayes[bench]" in capsys.readouterr().err
+
+
+def test_series_on_made_up_data(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("statsmodels")
+    rng = np.random.default_rng(0)
+    t = np.arange(144)
+    airline = np.exp(5 + 0.01 * t + 0.2 * np.sin(t * np.pi / 6) + 0.03 * rng.standard_normal(144))
+    year = 50 + 40 * np.sin(np.arange(289) * 2 * np.pi / 11) + 10 * rng.standard_normal(289)
+    np.savez(tmp_path / "timeseries_classic.npz", airline=airline, sunspot_year=year)
+    monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
+    kept = {k: series.MODELS[k] for k in ("Forecaster, linear RVR", "ARIMA", "seasonal naive")}
+    monkeypatch.setattr(series, "MODELS", kept | {"ETS": series.ets})
+    assert main(["forecasting.series", "--quick", "--out", str(tmp_path / "r")]) == 0
+    rows = table(tmp_path / "r", "forecasting.series")
+    line = rows["airline, steps 1 to 12: Forecaster, linear RVR"]
+    assert line[4] == "5" and "coverage" in line[2]
+    assert "sunspot_year, steps 5 to 12: ETS" in rows
+    assert is_png(tmp_path / "r" / "forecasting.series.png")
+
+
+def test_seasonal_forecast_repeats_the_last_season():
+    case = series.CASES["airline"]
+    y = np.tile(np.arange(12.0), 12)
+    y[:3] += 1.0  # so that there are errors to learn from
+    found = series.seasonal(case, y, np.array([100, 110]))
+    truth = y[np.array([100, 110])[:, None] + np.arange(24)]
+    np.testing.assert_array_equal(found.mean, truth)
+    assert found.variance[0, 0] > 0
