@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -101,12 +102,8 @@ def paths(quick: bool) -> Iterator[tuple[str, Record]]:
                     _, fit = timed(model.fit, series[:size])
                     record = {"fit": fit}
                     for way in (method, "taylor", "naive"):
-                        _, record[way] = timed(
-                            lambda way=way: model.backtest(
-                                series, HORIZON, start=size, methods=(way,)
-                            )
-                        )
-                        record[way] /= STARTS + 1
+                        test = partial(model.backtest, start=size, methods=(way,))
+                        record[way] = timed(test, series, HORIZON)[1] / (STARTS + 1)
                 yield f"{name}/{size}/{lags}", record
 
 
@@ -213,8 +210,8 @@ the mean and 3 % of the variance for the variance, median over the inputs. The l
 far the two are apart, at the worst input, in standard errors of 2000 draws.
 """
 PATHS = f"""\
-Mackey and Glass with a little noise, {STARTS + 1} starts in one batch, each with the full covariance
-of its path: the closed form, or quadrature for the augmented machine; by Taylor's expansion; and
+Mackey and Glass with a little noise, {STARTS + 1} starts in one batch, each with the covariance of
+its whole path: the closed form, or quadrature for the augmented machine; by Taylor's expansion; and
 with the means alone.
 """
 NOISY = """\

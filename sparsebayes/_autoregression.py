@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,8 +18,10 @@ from sparsebayes._parameters import check_choice
 from sparsebayes._propagation import Recursion
 from sparsebayes._timeline import Timeline, read_inputs, read_series
 from sparsebayes.gp import ReducedRankGPR
+from sparsebayes.regression import RVR
 
 Array = np.ndarray
+CURVED = 5.0  # log odds against a nonlinear model
 
 
 class Autoregression(BaseEstimator):
@@ -31,6 +35,7 @@ class Autoregression(BaseEstimator):
     exog_lags: Any
     random_state: Any
     log_evidence_: float | None
+    noise_variance_: float | None
     _timeline: Timeline | None
     _name: Any
 
@@ -84,13 +89,18 @@ class Autoregression(BaseEstimator):
         series = np.full(len(y), np.nan)
         series[differences.order :] = (changes - center) / scale
         rows = embedding.rows(series, X, first)
-        estimator = self._default() if self.estimator is None else clone(self.estimator)
-        self.estimator_ = estimator.fit(rows, series[first:])
-        _check_std(estimator, rows[:1])
+        if self.estimator is None:
+            estimator = default_estimator(rows, series[first:], self.random_state)
+        else:
+            estimator = clone(self.estimator).fit(rows, series[first:])
+            _check_std(estimator, rows[:1])
+        self.estimator_ = estimator
         self.n_features_in_ = rows.shape[1]
         self._recursion = Recursion(
             estimator, embedding.lags, self.transform_ == "log", differences, center, scale
         )
+        noise = getattr(estimator, "noise_variance_", None)
+        self.noise_variance_ = None if noise is None else scale**2 * float(noise)
         evidence = getattr(
             estimator, "log_evidence_", getattr(estimator, "log_marginal_likelihood_value_", None)
         )
@@ -101,9 +111,6 @@ class Autoregression(BaseEstimator):
             if self.transform_ == "log":
                 stretch += float(values[first:].sum())
             self.log_evidence_ = float(evidence) - stretch
-
-    def _default(self) -> Any:
-        return ReducedRankGPR(n_support=100, augment=False, random_state=self.random_state)
 
     def _standard_inputs(self, X: Array) -> Array:
         return (X - self._X_center) / self._X_scale
@@ -212,6 +219,39 @@ class Autoregression(BaseEstimator):
         if method == "monte_carlo":
             return self._recursion.summary(history, known, n_paths, rng)
         return self._recursion.gaussian(history, known, method)
+
+
+def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | ReducedRankGPR:
+    """A linear machine, or a Gaussian process if its evidence is clearly higher; fitted.
+
+    The support of the process is drawn at random: one that is chosen by the targets takes up
+    the largest of their errors, and its evidence is high for noise too.
+
+    Parameters
+    ----------
+    rows : ndarray, (n, D)
+    targets : ndarray, (n,)
+    random_state : int, RandomState instance or None
+        None stands for 0.
+    """
+    linear = RVR("linear")
+    seed = 0 if random_state is None else random_state
+    curved = ReducedRankGPR(n_support=256, selection="random", augment=False, random_state=seed)
+    with warnings.catch_warnings():
+        # An unfinished search has less evidence, which is what counts here.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        linear.fit(rows, targets)
+        curved.fit(rows, targets)
+    best = curved if curved.log_evidence_ > linear.log_evidence_ + CURVED else linear
+    if not best.converged_:
+        reason = getattr(best, "stop_reason_", "was still gaining evidence when it stopped")
+        warnings.warn(
+            f"The default estimator is not to be trusted: {type(best).__name__} {reason}. Give "
+            "another estimator, fewer lags or a longer series.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return best
 
 
 def _names(X: Any) -> list[Any] | None:

@@ -275,8 +275,7 @@ def _outcome(model: Any, data: Data, inputs: Array | None, args: Namespace) -> R
         rows.append(("inputs", f"{args.exog}, lags {', '.join(map(str, model.exog_lags_))}"))
     kept = getattr(estimator, "relevance_", getattr(estimator, "support_", ()))
     rows.append(("functions kept", f"{len(kept)}"))
-    noise = model._recursion.scale * np.sqrt(estimator.noise_variance_)
-    rows.append(("noise std", f"{noise:.4g}{of_log}"))
+    rows.append(("noise std", f"{np.sqrt(model.noise_variance_):.4g}{of_log}"))
     known = np.asarray(data.y)
     # The methods differ from the second step on.
     one = model.backtest(known, 1, X=inputs, coverage=args.coverage, methods="naive")

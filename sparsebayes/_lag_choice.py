@@ -44,8 +44,9 @@ def choose(
     weighs its lags by the evidence; of the lags, those with weight remain. Densities of
     differences are densities of the series; those of logarithms take the derivative. The evidence
     of one step says little about many steps, which is why no difference is preferred unless it
-    speaks clearly against that, and where it does, logarithms. Two differences are never
-    chosen: the errors of many steps would grow faster than those of almost any series.
+    speaks clearly against that, for levels or for logarithms, and where it does, logarithms. Two
+    differences are never chosen: the errors of many steps would grow faster than those of almost
+    any series.
 
     Parameters
     ----------

@@ -356,7 +356,10 @@ def _reason(model: Any, known: Expansion | None) -> str:
             f"extra weight is divided by a function of the input; {remedy}."
         )
     if hasattr(model, "kernel_"):
-        what = f"kernel={model.kernel_}; it needs sums and products of ConstantKernel and RBF, or DotProduct"
+        what = (
+            f"kernel={model.kernel_}; it needs sums of RBF and DotProduct, each times a constant, "
+            "or products of RBF"
+        )
     elif hasattr(model, "basis_"):
         what = (
             f"basis={model.basis!r}; it needs RBF, Bias, Linear, Polynomial up to degree 3, "

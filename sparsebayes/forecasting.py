@@ -33,7 +33,9 @@ class Forecaster(Autoregression):
     estimator : estimator with ``predict(X, return_std=True)``, default=None
         The model of one step, whose standard deviation includes the noise: `RVR`,
         `ReducedRankGPR`, scikit-learn's GaussianProcessRegressor with a WhiteKernel, or a pipeline
-        that ends in one of them. None is ``ReducedRankGPR(n_support=100, augment=False)``.
+        that ends in one of them. None fits ``RVR("linear")`` and ``ReducedRankGPR(n_support=256,
+        selection="random", augment=False)``, and takes the linear one unless the log evidence of
+        the other is higher by more than 5.
     lags : int, list of int or "auto", default="auto"
         A number L stands for the lags ``step, 2 step, ..., L step``; a list is taken as it is.
         "auto" chooses by the evidence of linear models, see Notes.
@@ -49,7 +51,8 @@ class Forecaster(Autoregression):
         Lags of the exogenous inputs; 0 is the time of the target, a number M > 0 stands for
         ``step, ..., M step``.
     random_state : int, RandomState instance or None, default=None
-        Of sampled paths, and of the default estimator.
+        Of sampled paths, and of the support inputs of the default estimator, for which None stands
+        for 0: fits of the same series agree.
 
     Attributes
     ----------
@@ -62,6 +65,9 @@ class Forecaster(Autoregression):
         What is known, with updates.
     log_evidence_ : float or None
         Log evidence of the series from its value number `n_past_` on, if the estimator has one.
+    noise_variance_ : float or None
+        Of one step, in squared units of the series as it is modelled (of its logarithm, of its
+        differences), if the estimator has one.
     n_past_ : int
         The number of values that a forecast needs.
     n_times_, n_inputs_, n_features_in_ : int
@@ -71,8 +77,9 @@ class Forecaster(Autoregression):
     -----
     "auto" compares, on the same values, the evidence of linear models of no difference, that of
     one step, and that of a season (twelve for monthly data and so on, or the peak of the
-    autocorrelation); no difference is preferred by 3 nats. Where there is one, logarithms are tried
-    too, and preferred by 5. Then it compares numbers of lags, of which those stay that get weight.
+    autocorrelation); no difference is preferred by 3 nats. Where the series or its logarithm takes
+    one, differences of logarithms are tried too, and preferred by 5. Then it compares numbers of
+    lags, of which those stay that get weight.
 
     Errors of the function at different steps are taken as independent given the inputs, as
     in [1]_: what all steps share, such as an unsure slope, makes bands a little too narrow.

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_imports import BLOCK, run
 
-from sparsebayes import RVR
+from sparsebayes import RVR, ReducedRankGPR
 from sparsebayes.datasets import load_benchmark
 from sparsebayes.forecasting import Forecaster
 
@@ -36,6 +36,15 @@ def monthly(n=144, seed=0):
 def wave(n=120, seed=0):
     rng = np.random.default_rng(seed)
     return np.sin(0.5 * np.arange(n)) + 0.1 * rng.standard_normal(n)
+
+
+def chaos(n=320, seed=0):
+    """The logistic map, observed with noise in it."""
+    rng = np.random.default_rng(seed)
+    y = np.full(n, 0.4)
+    for t in range(1, n):
+        y[t] = np.clip(3.7 * y[t - 1] * (1 - y[t - 1]) + 0.01 * rng.standard_normal(), 0, 1)
+    return y
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +85,43 @@ def test_the_airline_series():
     band = Forecaster().fit(y[:120]).predict_interval(24)
     assert list(band.index) == list(y.index[120:])
     assert ((band.lower <= y[120:]) & (y[120:] <= band.upper)).sum() >= 20
+
+
+def test_the_default_is_linear_where_nothing_speaks_against_it():
+    noise = np.random.default_rng(5).standard_normal(400)
+    for y in (noise, np.cumsum(noise), wave(80)):
+        model = Forecaster(lags=4, **PLAIN).fit(y)
+        linear = Forecaster(RVR("linear"), lags=4, **PLAIN).fit(y)
+        assert isinstance(model.estimator_, RVR)
+        np.testing.assert_array_equal(model.predict(5), linear.predict(5))
+
+
+def test_the_default_is_curved_where_the_series_is():
+    y = chaos()
+    model = Forecaster(lags=1, **PLAIN).fit(y[:300])
+    assert isinstance(model.estimator_, ReducedRankGPR)
+    assert len(model.estimator_.support_) == 256
+    linear = Forecaster(RVR("linear"), lags=1, **PLAIN).fit(y[:300])
+    assert model.log_evidence_ > linear.log_evidence_ + 100
+    assert (model.backtest(y, 3).nlpd < linear.backtest(y, 3).nlpd - 0.3).all()
+    again = Forecaster(lags=1, **PLAIN).fit(y[:300])
+    zero = Forecaster(lags=1, **PLAIN, random_state=0).fit(y[:300])
+    np.testing.assert_array_equal(again.estimator_.support_, model.estimator_.support_)
+    np.testing.assert_array_equal(zero.predict(5), model.predict(5))
+    other = Forecaster(lags=1, **PLAIN, random_state=1).fit(y[:300])
+    assert (other.estimator_.support_ != model.estimator_.support_).any()
+
+
+def test_noise_variance_is_in_units_of_what_is_modelled():
+    rng = np.random.default_rng(2)
+    walk = np.cumsum(30.0 * rng.standard_normal(400))
+    model = Forecaster(RVR("linear"), lags=1, difference=[1], transform=None).fit(walk)
+    assert model.noise_variance_ == pytest.approx(900, rel=0.15)
+    grown = np.exp(0.001 * walk)
+    model = Forecaster(RVR("linear"), lags=1, difference=[1], transform="log").fit(grown)
+    assert model.noise_variance_ == pytest.approx(900e-6, rel=0.15)
+    pipeline = make_pipeline(StandardScaler(), RVR("linear"))
+    assert model.set_params(estimator=pipeline).fit(grown).noise_variance_ is None
 
 
 def test_arrays_in_arrays_out(fitted):

@@ -216,6 +216,16 @@ def test_chosen_for_a_growing_season():
         assert choice.log and choice.periods == (12,)
 
 
+def test_chosen_for_growth_that_levels_hide():
+    """Here levels take no difference, their logarithms do."""
+    t = np.arange(120)
+    noise = 0.03 * np.random.default_rng(0).standard_normal(120)
+    y = np.exp(5 + 0.01 * t + 0.15 * np.sin(np.pi * t / 6) + noise)
+    assert auto(y, 12, log=False).periods == ()
+    choice = auto(y, 12)
+    assert choice.log and choice.periods == (12,)
+
+
 def test_chosen_for_a_random_walk():
     walk = np.cumsum(np.random.default_rng(0).standard_normal(200))
     choice = auto(walk)

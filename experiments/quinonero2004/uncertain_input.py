@@ -99,7 +99,8 @@ def _figure(model: Any, inputs: Array, outputs: Array, found: dict) -> Any:
     below.set(xlabel="input", ylabel="density", xlim=LIMITS)
 
     y = np.linspace(-3.2, 3.2, 400)
-    left.plot(gaussian_kde(outputs)(y), y, "--", color=GREY)
+    density = gaussian_kde(outputs, 0.25)(y)  # narrow, to show the modes
+    left.plot(density, y, "--", color=GREY)
     left.plot(np.full(outputs.size, -0.03), outputs, ".", color=GREEN, markersize=3)
     left.plot(0.0, outputs.mean(), ">", color=GREY)
     for place, (method, marker, color, label) in enumerate(

@@ -33,7 +33,7 @@ from scipy.spatial.distance import cdist
 
 Array = np.ndarray
 
-_LARGEST = 700.0  # of an exponent; functions that need more have no weight at u
+_LARGEST = 500.0  # of an exponent; functions that need more have no weight at u
 
 
 class Moments(NamedTuple):

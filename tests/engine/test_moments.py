@@ -149,6 +149,17 @@ def test_far_away_and_wide_inputs_are_numbers(distance, scale):
     assert 0.1 <= found.variance[0] <= 3.0 + 10.0 * np.abs(model.weights).sum() ** 2
 
 
+def test_large_weights_of_functions_far_away_are_numbers():
+    """Where E φ_i E φ_j underflows and its excess overflows, the product must not be NaN."""
+    weights, root = np.full(4, 1e10), 1e10 * np.eye(4)
+    bumps = Bumps(np.array([[0.0], [0.5], [-0.5], [30.0]]), np.ones(1))
+    model = Expansion([bumps], weights, root, np.ones(4), 0.0, 0.0, 0.0)
+    mean = np.linspace(10.0, 120.0, 400)[:, None]
+    for scale in (0.1, 0.5, 2.0, 10.0):
+        found = model.exact(mean, np.full((400, 1, 1), scale))
+        assert all(np.isfinite(part).all() for part in found[:3])
+
+
 def test_variance_is_never_below_the_noise():
     """Weights of 1e8 that cancel leave rounding, which must not become a negative variance."""
     centers = np.linspace(-1, 1, 40)[:, None]

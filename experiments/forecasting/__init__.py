@@ -1,0 +1,1 @@
+"""Forecasts of real series, against the usual models."""
