@@ -3,13 +3,19 @@
 from pathlib import Path
 
 import numpy as np
+import pandas
 from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
-from sparsebayes import RVC, RVR, denoise
+from sparsebayes import RVC, RVR, Forecaster, NoisyInputGPR, denoise
 from sparsebayes.basis import RBF
-from sparsebayes.datasets import load_gases, make_signal, make_sinc
-from sparsebayes.plots import ClassificationDisplay, DenoiseDisplay, RegressionDisplay
+from sparsebayes.datasets import load_gases, make_mackey_glass, make_signal, make_sinc
+from sparsebayes.plots import (
+    ClassificationDisplay,
+    DenoiseDisplay,
+    ForecastDisplay,
+    RegressionDisplay,
+)
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -86,8 +92,61 @@ def denoising():
     figure.savefig(IMAGES / "denoising.png", dpi=120)
 
 
+def forecasting():
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    t = np.arange(144)
+    noise = 0.03 * np.random.default_rng(0).standard_normal(144)
+    sales = np.exp(5 + 0.01 * t + 0.15 * np.sin(np.pi * t / 6) + noise)
+    y = pandas.Series(sales, pandas.date_range("2014-01", periods=144, freq="MS"), name="sales")
+    model = Forecaster().fit(y[:120])
+    ForecastDisplay.from_forecaster(model, 24, truth=y[120:], history=72, ax=left)
+
+    series = make_mackey_glass(1000, random_state=0)
+    series = (series - series.mean()) / series.std()
+    series += 0.03 * np.random.default_rng(0).standard_normal(1000)
+    model = Forecaster(RVR(), lags=8, step=2, difference=None, transform=None).fit(series[:300])
+    steps = np.arange(1, 101)
+    for method, color in (("exact", "#0072B2"), ("naive", "#D55E00")):
+        mean, std = model.predict(100, return_std=True, method=method)
+        label = f"{method}, 95 %"
+        band = mean - 1.96 * std, mean + 1.96 * std
+        right.fill_between(steps, *band, color=color, alpha=0.3, linewidth=0, label=label)
+        right.plot(steps, mean, color=color, linewidth=1)
+    right.plot(steps, series[300:400], color="black", linewidth=1, label="what came")
+    right.set(xlabel="steps ahead", ylabel="Mackey and Glass", xlim=(0, 100))
+    right.legend(frameon=False, loc="upper left")
+    figure.savefig(IMAGES / "forecasting.png", dpi=120)
+
+
+def noisy_inputs():
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    rng = np.random.default_rng(0)
+    x, grid = np.linspace(-10, 10, 50), np.linspace(-11, 11, 400)[:, None]
+    y = np.sinc(x / np.pi) + 0.05 * rng.standard_normal(50)
+    observed = (x + rng.standard_normal(50))[:, None]
+    models = {
+        "inputs taken as they are": NoisyInputGPR(input_noise=0.0, method="slope", random_state=0),
+        "input noise known": NoisyInputGPR(input_noise=1.0, random_state=0),
+    }
+    for ax, (name, model) in zip(figure.subplots(1, 2, sharey=True), models.items(), strict=True):
+        mean, std = model.fit(observed, y).predict(grid, return_std=True)
+        band = mean - 1.96 * std, mean + 1.96 * std
+        ax.fill_between(grid[:, 0], *band, color="#0072B2", alpha=0.3, linewidth=0, label="95 %")
+        ax.plot(grid, mean, color="#0072B2", label="mean")
+        ax.plot(grid, np.sinc(grid / np.pi), "--", color="black", linewidth=1, label="sin(x)/x")
+        ax.plot(observed, y, "x", color="#5A5A5A", markersize=5, label="data")
+        noise = model.noise_variance_**0.5
+        ax.set_title(f"{name}: output noise {noise:.3f}", fontsize="medium")
+        ax.set(xlabel="x", xlim=(-11, 11))
+    ax.legend(frameon=False, loc="upper right")
+    figure.savefig(IMAGES / "noisy_inputs.png", dpi=120)
+
+
 if __name__ == "__main__":
     sinc()
     classification()
     error_bars()
     denoising()
+    forecasting()
+    noisy_inputs()

@@ -14,7 +14,7 @@ from sparsebayes.regression import RVR
 
 Array = np.ndarray
 LENGTHS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24)
-DIFFERENCE = 3.0  # log odds against a difference
+DIFFERENCE = 3.0  # log odds against differences
 LEVEL = 5.0  # log odds against levels, of a positive series that needs a difference
 SLACK = 3.0  # more lags must gain this much
 FEWEST = 8  # targets to judge by
@@ -44,9 +44,8 @@ def choose(
     weighs its lags by the evidence; of the lags, those with weight remain. Densities of
     differences are densities of the series; those of logarithms take the derivative. The evidence
     of one step says little about many steps, which is why no difference is preferred unless it
-    speaks clearly against that, for levels or for logarithms, and where it does, logarithms. Two
-    differences are never chosen: the errors of many steps would grow faster than those of almost
-    any series.
+    speaks clearly against that, for levels or for logarithms, and where it does, logarithms. That
+    of a season may be taken with that of one step, which lets its trend wander.
 
     Parameters
     ----------
@@ -62,7 +61,8 @@ def choose(
     """
     most = max(len(y) // 3, step)  # the furthest that lags or a difference may reach
     seasons = [s for s in dict.fromkeys([season, _cycle(y)]) if 1 < s < most]
-    periods = [(), (1,), *((s,) for s in seasons)] if given.periods is None else [given.periods]
+    several = [(), (1,), *((s,) for s in seasons), *((1, s) for s in seasons)]
+    periods = several if given.periods is None else [given.periods]
     lengths = [given.lags] if given.lags is not None else _lengths(len(y), seasons, step, most)
     first = max(lengths[-1][-1] + max(sum(p) for p in periods), *exog_lags, 1)
     if len(y) < first + FEWEST:  # nothing to choose by
@@ -70,7 +70,7 @@ def choose(
 
     def fit(lags: tuple[int, ...], p: tuple[int, ...], log: bool) -> tuple[RVR, float]:
         model, evidence = _fitted(y, X, Embedding(lags, exog_lags), Differences(p), log, first)
-        return model, evidence - DIFFERENCE * len(p) + LEVEL * log
+        return model, evidence - DIFFERENCE * bool(p) + LEVEL * log
 
     def best(pairs: list[tuple[tuple[int, ...], bool]]) -> tuple[tuple[int, ...], bool]:
         return pairs[int(np.argmax([fit(lengths[-1], p, log)[1] for p, log in pairs]))]

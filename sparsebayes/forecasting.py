@@ -43,7 +43,7 @@ class Forecaster(Autoregression):
         Between the lags that a number or "auto" stands for.
     difference : int, list of int, None or "auto", default="auto"
         Periods p of differences ``y_t − y_{t−p}``, taken in turn: ``[1, 12]`` for the monthly
-        changes of a yearly change. None or 0 takes none; "auto" one at most.
+        changes of a yearly change. None or 0 takes none.
     transform : {"auto", "log"} or None, default="auto"
         Whether to model the logarithm; "auto" does for a positive series that needs a difference,
         unless the evidence is clearly against it. Forecasts of the series are then lognormal.
@@ -76,10 +76,10 @@ class Forecaster(Autoregression):
     Notes
     -----
     "auto" compares, on the same values, the evidence of linear models of no difference, that of
-    one step, and that of a season (twelve for monthly data and so on, or the peak of the
-    autocorrelation); no difference is preferred by 3 nats. Where the series or its logarithm takes
-    one, differences of logarithms are tried too, and preferred by 5. Then it compares numbers of
-    lags, of which those stay that get weight.
+    one step, that of a season (twelve for monthly data and so on, or the peak of the
+    autocorrelation), and the last two together; no difference is preferred by 3 nats. Where the
+    series or its logarithm takes some, differences of logarithms are tried too, and preferred by
+    5. Then it compares numbers of lags, of which those stay that get weight.
 
     Errors of the function at different steps are taken as independent given the inputs, as
     in [1]_: what all steps share, such as an unsure slope, makes bands a little too narrow.

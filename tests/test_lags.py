@@ -259,3 +259,15 @@ def test_what_is_given_stays():
 def test_short_series_leave_no_choice():
     choice = auto(np.array([3.0, 1.0, 2.0, 5.0]))
     assert choice == Choice((1,), (), False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wandering_season_takes_two_differences(seed):
+    """Its trend and its season walk at random, as in the airline model."""
+    shocks = 0.03 * np.random.default_rng(seed).standard_normal(180)
+    yearly = np.zeros(180)
+    for t in range(180):
+        yearly[t] = (yearly[t - 12] if t >= 12 else 0.0) + shocks[t]
+    given = Choice(None, None, True)
+    y = np.exp(5.0 + np.cumsum(yearly) / 12.0)
+    assert choose(y, np.empty((180, 0)), (), 12, 1, given).periods == (1, 12)
