@@ -25,7 +25,7 @@ from sparsebayes._parameters import (
     check_switches,
     remedies,
 )
-from sparsebayes._predict_uncertain import predict_uncertain
+from sparsebayes._predict_uncertain import UncertainInputsMixin
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.noisy_gp import precisions
 
@@ -47,7 +47,7 @@ OPTIONAL = (
 )
 
 
-class NoisyInputGPR(RegressorMixin, BaseEstimator):
+class NoisyInputGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression on training inputs that are known with noise.
 
     The inputs of the training set are observed as ``u_n``, and the true ones are
@@ -416,22 +416,6 @@ class NoisyInputGPR(RegressorMixin, BaseEstimator):
         """
         X = self._check_inputs(X)
         return self._mixture.draw(X, n_samples, check_random_state(random_state))
-
-    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
-        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
-
-        Parameters
-        ----------
-        mean : array-like of shape (n, n_features)
-        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
-        method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
-
-        Returns
-        -------
-        means, variances : ndarray, (n,)
-            Of new observations, noise included.
-        """
-        return predict_uncertain(self, mean, cov, method=method)
 
     def _expansion(self) -> MixtureExpansion | None:
         return self._mixture.expansion()

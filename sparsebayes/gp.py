@@ -29,7 +29,7 @@ from sparsebayes._parameters import (
     check_switches,
     remedies,
 )
-from sparsebayes._predict_uncertain import predict_uncertain
+from sparsebayes._predict_uncertain import UncertainInputsMixin
 from sparsebayes._reduced_rank import ROWS, Model, State, augment, climb, evaluate, select, solve
 from sparsebayes.engine.moments import Expansion
 
@@ -42,7 +42,7 @@ LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol;
 SELECTIONS = ("evidence", "posterior", "random")
 
 
-class ReducedRankGPR(RegressorMixin, BaseEstimator):
+class ReducedRankGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression of reduced rank, on a support set of the training inputs.
 
     The model is ``f(x) = Σ_m w_m k(x, x_m)`` over M support inputs with ``w ~ N(0, K_mm⁻¹)``: at
@@ -373,22 +373,6 @@ class ReducedRankGPR(RegressorMixin, BaseEstimator):
         values, vectors = np.linalg.eigh(cov)
         normal = rng.standard_normal((len(mean), n_samples))
         return mean[:, None] + (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
-
-    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
-        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
-
-        Parameters
-        ----------
-        mean : array-like of shape (n, n_features)
-        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
-        method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
-
-        Returns
-        -------
-        means, variances : ndarray, (n,)
-            Of new observations, noise included.
-        """
-        return predict_uncertain(self, mean, cov, method=method)
 
     def _expansion(self) -> Expansion | None:
         shape = shape_of(self.kernel_, self.support_vectors_.shape[1])

@@ -20,6 +20,7 @@ _FORMAT = "sparsebayes-model"
 _FORMAT_VERSION = 1
 # What a model may hold besides the types that skops trusts by itself.
 _TRUSTED_PREFIX = "sparsebayes."
+_TRUSTED_KERNELS = "sklearn.gaussian_process.kernels."
 _TRUSTED = frozenset({"numpy.dtype", "sklearn.utils._bunch.Bunch"})
 
 
@@ -78,7 +79,8 @@ def _skops_io():
 
 
 def _refused(types: list[str]) -> list[str]:
-    return sorted(t for t in types if not t.startswith(_TRUSTED_PREFIX) and t not in _TRUSTED)
+    prefixes = (_TRUSTED_PREFIX, _TRUSTED_KERNELS)
+    return sorted(t for t in types if not t.startswith(prefixes) and t not in _TRUSTED)
 
 
 def dumps(
@@ -103,7 +105,13 @@ def dumps(
         "feature_names": [str(name) for name in feature_names],
         "target_name": target_name,
     }
-    content = io.dumps(record)
+    try:
+        content = io.dumps(record)
+    except (TypeError, io.exceptions.UnsupportedTypeException) as error:
+        raise ModelFileError(
+            f"{type(final).__name__} holds what a model file cannot keep ({error}); fit it to "
+            "NumPy arrays, without pandas dates for instance."
+        ) from error
     refused = _refused(io.get_untrusted_types(data=content))
     if refused:
         raise ModelFileError(

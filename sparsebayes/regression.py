@@ -12,7 +12,7 @@ from sparsebayes._augment import Augmentation
 from sparsebayes._machine import Machine, memory_budget
 from sparsebayes._moment_maps import Predictor
 from sparsebayes._parameters import as_noise, as_prior, check_range
-from sparsebayes._predict_uncertain import predict_uncertain
+from sparsebayes._predict_uncertain import UncertainInputsMixin
 from sparsebayes._progress import Progress, with_callbacks
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Exact, Gaussian, Solution
@@ -21,7 +21,7 @@ from sparsebayes.engine.moments import Expansion
 Array = np.ndarray
 
 
-class RVR(RegressorMixin, Machine):
+class RVR(UncertainInputsMixin, RegressorMixin, Machine):
     """Relevance vector regression: sparse, probabilistic, tuned by the evidence.
 
     The model is ``y = Σ_m w_m φ_m(x) + noise`` with an independent Gaussian prior on each
@@ -293,22 +293,6 @@ class RVR(RegressorMixin, Machine):
             draws = _root(together) @ rng.standard_normal((len(X), n_samples))
             samples += root[:, None] * draws
         return samples
-
-    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
-        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
-
-        Parameters
-        ----------
-        mean : array-like of shape (n, n_features)
-        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
-        method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
-
-        Returns
-        -------
-        means, variances : ndarray, (n,)
-            Of new observations, noise included.
-        """
-        return predict_uncertain(self, mean, cov, method=method)
 
     def _expansion(self) -> Expansion | None:
         functions = self.basis_.functions()

@@ -6,6 +6,8 @@ import sys
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 from experiments.__main__ import main
 from experiments.forecasting import series
@@ -101,22 +103,48 @@ def plant(tmp_path, monkeypatch):
 
 def test_ph_on_a_small_plant(tmp_path, monkeypatch, plant):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(ph, "SIZES", {True: (60, 30, 100, 100)})
+    monkeypatch.setattr(ph, "SIZES", {True: (130, 40, 40)})
+    monkeypatch.setattr(ph, "SCALES", (5.0,))
+    few = ((ph.PROCESS, "first"), ("RVR", "first"), (ph.PROCESS, "turns"))
+    monkeypatch.setattr(ph, "TASKS", few)
     name = "quinonero2004.ph"
     assert main([name, "--quick", "--out", str(tmp_path / "r")]) == 0
     rows = table(tmp_path / "r", name)
-    assert rows["Gaussian process, naive: minus log density"][1] == "1980.2"
-    assert rows["RVR, exact: minus log density"][1] == ""
+    label = "Gaussian process, first part teaches"
+    assert rows[f"{label}, naive: minus log density"][1] == "1980.2"
+    assert rows["RVR, first part teaches, exact: minus log density"][1] == ""
+    assert int(rows[f"{label}, naive: absolute error"][4]) > 60  # all starts
     assert all(np.isfinite(float(row[2])) for row in rows.values())
     assert is_png(tmp_path / "r" / f"{name}.png")
 
 
 def test_ph_rows_hold_the_past(plant):
     y, u = plant
-    X, target = ph.rows(y, u)
+    X, target = ph.rows(y, u, np.arange(8, 260))
     assert X.shape == (252, 24) and target[0] == y[8]
     np.testing.assert_array_equal(X[0, :8], y[7::-1])
     np.testing.assert_array_equal(X[0, 8:12], [*u[7], *u[6]])
+
+
+@pytest.mark.parametrize("split", list(ph.SPLITS))
+def test_ph_never_learns_what_it_forecasts(plant, split):
+    data = ph.divided(*plant, split, 120)
+    targets = data.starts[:, None] + np.arange(ph.HORIZON)
+    assert len(data.train) == 120 and len(data.starts) > 40
+    assert targets.max() < len(data.y) and data.starts.min() >= ph.N_LAGS
+    assert not np.isin(targets, data.train).any()
+    assert data.y[data.train].mean() == pytest.approx(0) and data.u[data.train].std() > 0.9
+
+
+def test_ph_evidence_is_that_of_scikit_learn(plant):
+    X, y = ph.rows(*plant, np.arange(8, 60))
+    log = np.random.default_rng(0).uniform(-1.0, 2.0, 25)
+    kernel = RBF(np.exp(log[:-1])) + WhiteKernel(np.exp(log[-1]))
+    model = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None).fit(X, y)
+    value, slope = model.log_marginal_likelihood(kernel.theta, eval_gradient=True)
+    found, gradient = ph.negative_evidence(log, X, y)
+    assert found == pytest.approx(-value)
+    np.testing.assert_allclose(gradient, -slope, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["quinonero2004.ph", "forecasting.series"])

@@ -14,7 +14,16 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes import RVC, RVR, Gamma, Sequential, persistence
+from sparsebayes import (
+    RVC,
+    RVR,
+    Forecaster,
+    Gamma,
+    NoisyInputGPR,
+    ReducedRankGPR,
+    Sequential,
+    persistence,
+)
 from sparsebayes._files import write_files
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_friedman1, make_sinc
@@ -199,3 +208,31 @@ def test_without_skops_the_extra_is_named(tmp_path, sinc, monkeypatch):
         persistence.save(sinc[0], tmp_path / "m.skops")
     with pytest.raises(ImportError, match=r'pip install "sparsebayes\[persistence\]"'):
         persistence.load(tmp_path / "m.skops")
+
+
+def test_processes_and_forecasters(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 1))
+    y = np.sin(X[:, 0])
+    models = [
+        ReducedRankGPR(n_support=10, random_state=0),
+        NoisyInputGPR(input_noise=0.1, method="slope", random_state=0),
+    ]
+    for model in models:
+        persistence.save(model.fit(X, y), tmp_path / "model.skops")
+        loaded = persistence.load(tmp_path / "model.skops")
+        assert_array_equal(loaded.predict(X), model.predict(X))
+    walk = np.cumsum(rng.standard_normal(50))
+    forecaster = Forecaster(lags=2, difference=1, transform=None).fit(walk)
+    persistence.save(forecaster, tmp_path / "model.skops")
+    assert_array_equal(persistence.load(tmp_path / "model.skops").predict(3), forecaster.predict(3))
+
+
+def test_dates_cannot_be_kept(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    walk = np.cumsum(np.random.default_rng(0).standard_normal(50))
+    series = pandas.Series(walk, pandas.date_range("2020", periods=50, freq="D"))
+    model = Forecaster(lags=2, difference=1, transform=None).fit(series)
+    with pytest.raises(persistence.ModelFileError, match="pandas dates"):
+        persistence.save(model, tmp_path / "model.skops")
+    assert not list(tmp_path.iterdir())
