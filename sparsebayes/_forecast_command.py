@@ -273,7 +273,9 @@ def _outcome(model: Any, data: Data, inputs: Array | None, args: Namespace) -> R
     rows: Rows = [("data", data.about), ("lags", told), ("differences", periods + of_log)]
     if model.exog_lags_:
         rows.append(("inputs", f"{args.exog}, lags {', '.join(map(str, model.exog_lags_))}"))
-    kept = getattr(estimator, "relevance_", getattr(estimator, "support_", ()))
+    linear = hasattr(estimator, "relevance_")
+    kept = estimator.relevance_ if linear else estimator.support_
+    rows.append(("model", "linear" if linear else "Gaussian process of reduced rank"))
     rows.append(("functions kept", f"{len(kept)}"))
     rows.append(("noise std", f"{np.sqrt(model.noise_variance_):.4g}{of_log}"))
     known = np.asarray(data.y)

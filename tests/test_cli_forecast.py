@@ -75,6 +75,7 @@ def test_default_model(tmp_path, monkeypatch, capsys):
     model = Forecaster(lags=2, difference=0, transform=None, random_state=0).fit(Y[:30])
     assert_array_equal(numbers(read_csv("b.csv")), expected(model, 2))
     assert int(re.search(r"functions kept +(\d+)\n", out)[1]) > 0
+    assert re.search(r"model +linear\n", out)
 
 
 def test_counted_steps(folder, capsys):
