@@ -46,7 +46,7 @@ TASKS = (
 )
 SCALES = (5.0, 1.0)  # where the search for length scales begins
 # examples to learn from; steps between starts of the process, of other models
-SIZES = {False: (1228, 12, 4), True: (300, 40, 40)}
+SIZES = {False: (1228, 12, 1), True: (300, 40, 40)}
 
 
 class Data(NamedTuple):
