@@ -11,6 +11,7 @@ from benchmarks import (
     defaults,
     denoising,
     images,
+    inputs,
     signals,
     transforms,
     uncertainty,
@@ -245,3 +246,20 @@ def test_union_is_measured():
     assert record["converged"] and record["errors"]["denoise"] < 1.0
     assert record["band_memory"] >= record["memory"] > 10
     assert "| sym8+dct " in union.to_markdown({"512/sym8+dct": record})
+
+
+def test_moments_agree_with_the_draws_they_are_timed_against(monkeypatch):
+    monkeypatch.setattr(inputs, "MODELS", {"process": inputs.process})
+    records = dict(inputs.run("moments", quick=True))
+    ((key, record),) = records.items()
+    assert key == "process/100/2" and record["apart"] < 5.0 and record["draws"] > 1000
+    page = "\n".join(inputs.section({"moments": records}))
+    assert "## Uncertain inputs" in page and "| process |" in page
+
+
+def test_noisy_inputs_are_off_and_outputs_are_not():
+    X, y, X_test, y_test = inputs.noisy_sinc(2000, 0)
+    clean = np.linspace(-10, 10, 2000)
+    assert_allclose(np.std(X[:, 0] - clean), 1.0, rtol=0.1)
+    assert_allclose(np.std(y - np.sinc(clean / np.pi)), 0.05, rtol=0.1)
+    assert_allclose(np.std(y_test - np.sinc(X_test[:, 0] / np.pi)), 0.05, rtol=0.1)
