@@ -1,6 +1,5 @@
 """``sparsebayes denoise``: files in, files of the same kind out, one clear line for errors."""
 
-import csv
 import os
 import re
 import sys
@@ -14,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from refusal import fails
 from scipy.io import wavfile
 from scipy.stats import norm
+from tables import read_csv, write_csv
 
 from sparsebayes import _denoise_command, denoise
 from sparsebayes._ticker import Ticker
@@ -42,19 +42,6 @@ def rng():
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def write_csv(path, columns):
-    with open(path, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-
-
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as stream:
-        header, *rows = csv.reader(stream)
-    return dict(zip(header, zip(*rows, strict=True), strict=True))
 
 
 def test_csv(folder, capsys):

@@ -1,6 +1,5 @@
 """``sparsebayes forecast``: a column in, its next values out, one clear line for errors."""
 
-import csv
 import os
 import re
 import sys
@@ -11,6 +10,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from refusal import fails
+from tables import read_csv, write_csv
 
 from sparsebayes import RVR
 from sparsebayes.cli import main
@@ -34,19 +34,6 @@ def folder(tmp_path, monkeypatch):
     # A model that is fitted at once.
     monkeypatch.setattr("sparsebayes.forecasting.Forecaster", partial(Forecaster, MODEL))
     return tmp_path
-
-
-def write_csv(path, columns):
-    with open(path, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-
-
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as stream:
-        header, *rows = csv.reader(stream)
-    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def numbers(table):
