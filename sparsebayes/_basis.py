@@ -122,6 +122,7 @@ class Fixed(Basis):
         self.distinct_ = np.sort(first)
         self.n_functions_ = columns.shape[1]
         self._kept = np.arange(self.n_functions_)
+        self._width = X.shape[1]
         self.center_index_ = np.full(self.n_functions_, -1)
         return self
 
@@ -141,10 +142,6 @@ class Fixed(Basis):
 class Bias(Fixed):
     """The constant function."""
 
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        self._width = X.shape[1]
-        return super().fit(X, weights)
-
     def _compute(self, X: Array) -> Array:
         return np.ones((len(X), 1))
 
@@ -154,10 +151,6 @@ class Bias(Fixed):
 
 class Linear(Fixed):
     """The inputs themselves."""
-
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        self._width = X.shape[1]
-        return super().fit(X, weights)
 
     def _compute(self, X: Array) -> Array:
         return X
