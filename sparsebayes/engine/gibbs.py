@@ -1,0 +1,148 @@
+"""A sampler that mixes: functions come, go and change places by their exact conditionals.
+
+Given all the others, how much any function would add at any α is explicit in its (s, q), for all
+functions at once [S08 (2.73), (2.80)]. So nothing is proposed blindly: a function that comes is
+drawn by what it adds, and one that was taken out is replaced by a draw from the conditional of its
+place. The integral over α is a sum over cells of log α, and the draw within a cell is
+accepted or rejected for the difference. Where no prior but its own depends on it, the noise is
+integrated out of all that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparsebayes.engine.target import Cells, Target, pick
+
+Array = np.ndarray
+
+
+class Gibbs:
+    """A chain; `sweep` moves it.
+
+    Parameters
+    ----------
+    target : Target
+    rng : numpy.random.Generator
+
+    Attributes
+    ----------
+    tableau : Tableau
+    beta : float
+    """
+
+    def __init__(self, target: Target, rng: np.random.Generator) -> None:
+        self.target, self.rng = target, rng
+        self.tableau = target.tableau()
+        self.beta = target.first_beta
+        self._cells = Cells(*target.slab.ends)
+        self._prepare()
+
+    def start(self, active: Array, x: Array, beta: float) -> None:
+        """Begin at this state; x is moved into the slab."""
+        self.tableau.set(active, np.clip(x, *self.target.slab.ends))
+        if self.target.noise.fixed is None:
+            self.beta = beta
+        self._prepare()
+
+    def sweep(self) -> None:
+        """Renew every function in the model, try as many arrivals as departures, and the noise."""
+        tableau = self.tableau
+        for place in range(tableau.size - 1, -1, -1):
+            self._replace(place)
+        for _ in range(max(8, 2 * tableau.size)):
+            if self.rng.random() < 0.5:
+                self._arrive()
+            else:
+                self._depart()
+        tableau.refresh()
+        self.beta = self.target.draw_beta(tableau, self.beta, self.rng)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What depends on the noise, where it is not integrated out."""
+        target = self.target
+        self._gain = target.gain(None if target.collapses else self.beta)
+        rates = np.ones(1) if target.slab.noise_free else self.beta * target.norms
+        self._slab = target.slab.log_density(self._cells.centres, rates[:, None])
+
+    def _log_weights(self, functions: Array) -> Array:
+        """Of each function and cell, relative to leaving the function out, (k, K)."""
+        tableau = self.tableau
+        slab = self._slab if len(self._slab) == 1 else self._slab[functions]
+        s, q = tableau.s[functions, None], tableau.q[functions, None]
+        return self._gain(self._cells.centres, s, q * q, tableau.residual) + slab
+
+    def _excess(self, log_weights: Array, function: int, x: float) -> float:
+        """How much more likely x is than its cell says, in logarithms."""
+        tableau = self.tableau
+        q = tableau.q[function]
+        gain = self._gain(x, tableau.s[function], q * q, tableau.residual)
+        slab = self.target.slab.log_density(x, self.beta * self.target.norms[function])
+        return float(gain + slab - log_weights[self._cells.cell(x)])
+
+    def _draw(self, functions: Array) -> tuple[int, float, float, Array]:
+        """A function by what it adds, with its x: its number in `functions`, x, and the log of
+        what all of them add; and the log weights."""
+        log_weights = self._log_weights(functions)
+        top = float(log_weights.max())
+        weights = np.exp(log_weights - top)
+        each = weights.sum(axis=1)
+        chosen = pick(each, self.rng)
+        x = self._cells.within(pick(weights[chosen], self.rng), self.rng)
+        return chosen, x, top + float(np.log(each.sum())) + self._cells.log_width, log_weights
+
+    def _replace(self, place: int) -> None:
+        """Draw anew which function is at a place of the model, given the others.
+
+        Every place is as likely to be renewed before as after, so there is nothing else to
+        weigh.
+        """
+        tableau = self.tableau
+        old, old_x = tableau.remove(place)
+        others = tableau.others()
+        chosen, x, _, log_weights = self._draw(others)
+        new = int(others[chosen])
+        before = self._excess(log_weights[np.searchsorted(others, old)], old, old_x)
+        after = self._excess(log_weights[chosen], new, x)
+        if self._accept(after - before):
+            old, old_x = new, x
+        tableau.add(old, old_x)
+
+    def _arrive(self) -> None:
+        """Let a function in, drawn by what it adds."""
+        tableau = self.tableau
+        size = tableau.size
+        if size == tableau.n_functions:
+            return
+        others = tableau.others()
+        chosen, x, log_total, log_weights = self._draw(others)
+        new = int(others[chosen])
+        ratio = self._log_arrival(size, log_total) + self._excess(log_weights[chosen], new, x)
+        if self._accept(ratio):
+            tableau.add(new, x)
+
+    def _depart(self) -> None:
+        """Take any function out: the reverse of `_arrive`."""
+        tableau = self.tableau
+        if tableau.size == 0:
+            return
+        old, x = tableau.remove(int(self.rng.integers(tableau.size)))
+        others = tableau.others()
+        log_weights = self._log_weights(others)
+        top = float(log_weights.max())
+        log_total = top + float(np.log(np.exp(log_weights - top).sum())) + self._cells.log_width
+        excess = self._excess(log_weights[np.searchsorted(others, old)], old, x)
+        if not self._accept(-self._log_arrival(tableau.size, log_total) - excess):
+            tableau.add(old, x)
+
+    def _log_arrival(self, size: int, log_total: float) -> float:
+        """Log ratio for an arrival at `size` functions, in which the one that comes has no say.
+
+        It is drawn in proportion to what it adds and leaves as one of ``size + 1``.
+        """
+        odds = self.target.inclusion.log_odds(size, self.target.n_functions)
+        return odds + log_total - float(np.log(size + 1))
+
+    def _accept(self, log_ratio: float) -> bool:
+        return bool(np.log(1.0 - self.rng.random()) < log_ratio)
