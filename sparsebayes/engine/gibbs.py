@@ -18,12 +18,15 @@ Array = np.ndarray
 
 
 class Gibbs:
-    """A chain; `sweep` moves it.
+    """A chain; `sweep` moves it, and `warm` before it counts.
 
     Parameters
     ----------
     target : Target
     rng : numpy.random.Generator
+    tries : int, default=8
+        Arrivals and departures tried in a sweep, at least. More of them in larger models pay, but
+        among draws it must not follow the size of the model: large ones would be left sooner.
 
     Attributes
     ----------
@@ -31,11 +34,12 @@ class Gibbs:
     beta : float
     """
 
-    def __init__(self, target: Target, rng: np.random.Generator) -> None:
-        self.target, self.rng = target, rng
+    def __init__(self, target: Target, rng: np.random.Generator, *, tries: int = 8) -> None:
+        self.target, self.rng, self.tries = target, rng, tries
         self.tableau = target.tableau()
         self.beta = target.first_beta
         self._cells = Cells(*target.slab.ends)
+        self._sizes: list[int] = []
         self._prepare()
 
     def start(self, active: Array, x: Array, beta: float) -> None:
@@ -45,12 +49,19 @@ class Gibbs:
             self.beta = beta
         self._prepare()
 
+    def warm(self) -> None:
+        """A sweep that is no draw; it sets `tries` to the usual number of functions."""
+        self.sweep()
+        self._sizes.append(self.tableau.size)
+        usual = np.mean(self._sizes[len(self._sizes) // 2 :])
+        self.tries = max(self.tries, int(usual))
+
     def sweep(self) -> None:
         """Renew every function in the model, try as many arrivals as departures, and the noise."""
         tableau = self.tableau
         for place in range(tableau.size - 1, -1, -1):
             self._replace(place)
-        for _ in range(max(8, 2 * tableau.size)):
+        for _ in range(self.tries):
             if self.rng.random() < 0.5:
                 self._arrive()
             else:
@@ -64,7 +75,8 @@ class Gibbs:
         target = self.target
         self._gain = target.gain(None if target.collapses else self.beta)
         rates = np.ones(1) if target.slab.noise_free else self.beta * target.norms
-        self._slab = target.slab.log_density(self._cells.centres, rates[:, None])
+        slab = target.slab.log_density(self._cells.centres, rates[:, None])
+        self._slab = np.atleast_2d(slab)
 
     def _log_weights(self, functions: Array) -> Array:
         """Of each function and cell, relative to leaving the function out, (k, K)."""
@@ -73,13 +85,17 @@ class Gibbs:
         s, q = tableau.s[functions, None], tableau.q[functions, None]
         return self._gain(self._cells.centres, s, q * q, tableau.residual) + slab
 
-    def _excess(self, log_weights: Array, function: int, x: float) -> float:
-        """How much more likely x is than its cell says, in logarithms."""
+    def _excess(self, steps: Array, functions: Array, x: Array) -> Array:
+        """How much more likely each x is than its cell says, in logarithms.
+
+        `steps` has the log weights of the functions, (k, K).
+        """
         tableau = self.tableau
-        q = tableau.q[function]
-        gain = self._gain(x, tableau.s[function], q * q, tableau.residual)
-        slab = self.target.slab.log_density(x, self.beta * self.target.norms[function])
-        return float(gain + slab - log_weights[self._cells.cell(x)])
+        q = tableau.q[functions]
+        gain = self._gain(x, tableau.s[functions], q * q, tableau.residual)
+        slab = self.target.slab.log_density(x, self.beta * self.target.norms[functions])
+        cells = [self._cells.cell(value) for value in x]
+        return gain + slab - steps[np.arange(len(cells)), cells]
 
     def _draw(self, functions: Array) -> tuple[int, float, float, Array]:
         """A function by what it adds, with its x: its number in `functions`, x, and the log of
@@ -102,11 +118,10 @@ class Gibbs:
         old, old_x = tableau.remove(place)
         others = tableau.others()
         chosen, x, _, log_weights = self._draw(others)
-        new = int(others[chosen])
-        before = self._excess(log_weights[np.searchsorted(others, old)], old, old_x)
-        after = self._excess(log_weights[chosen], new, x)
+        rows = np.array([np.searchsorted(others, old), chosen])
+        before, after = self._excess(log_weights[rows], others[rows], np.array([old_x, x]))
         if self._accept(after - before):
-            old, old_x = new, x
+            old, old_x = int(others[chosen]), x
         tableau.add(old, old_x)
 
     def _arrive(self) -> None:
@@ -117,10 +132,9 @@ class Gibbs:
             return
         others = tableau.others()
         chosen, x, log_total, log_weights = self._draw(others)
-        new = int(others[chosen])
-        ratio = self._log_arrival(size, log_total) + self._excess(log_weights[chosen], new, x)
-        if self._accept(ratio):
-            tableau.add(new, x)
+        excess = self._excess(log_weights[[chosen]], others[[chosen]], np.array([x]))[0]
+        if self._accept(self._log_arrival(size, log_total) + excess):
+            tableau.add(int(others[chosen]), x)
 
     def _depart(self) -> None:
         """Take any function out: the reverse of `_arrive`."""
@@ -132,7 +146,8 @@ class Gibbs:
         log_weights = self._log_weights(others)
         top = float(log_weights.max())
         log_total = top + float(np.log(np.exp(log_weights - top).sum())) + self._cells.log_width
-        excess = self._excess(log_weights[np.searchsorted(others, old)], old, x)
+        row = [np.searchsorted(others, old)]
+        excess = self._excess(log_weights[row], others[row], np.array([x]))[0]
         if not self._accept(-self._log_arrival(tableau.size, log_total) - excess):
             tableau.add(old, x)
 

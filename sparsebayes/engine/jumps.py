@@ -25,8 +25,8 @@ class Births:
 
     def _log_steps(self, function: int, beta: float) -> Array:
         steps = self._slab.log_density(self._cells.centres, beta * self._norms[function])
-        weights = np.exp(steps - steps.max())
-        return np.log(weights / weights.sum()) - self._cells.log_width
+        steps = steps - steps.max()
+        return steps - np.log(np.exp(steps).sum()) - self._cells.log_width
 
     def draw(self, function: int, beta: float, rng: np.random.Generator) -> float:
         return self._cells.within(pick(np.exp(self._log_steps(function, beta)), rng), rng)
@@ -112,6 +112,10 @@ class Jumps:
         self.tableau.set(active, np.clip(x, *self.target.slab.ends))
         if self.target.noise.fixed is None:
             self.beta = beta
+
+    def warm(self) -> None:
+        """A sweep that is no draw."""
+        self.sweep()
 
     def sweep(self) -> None:
         """So many steps, then the noise."""

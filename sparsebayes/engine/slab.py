@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammainc, gammaincc, gammaln
 
 from sparsebayes.engine.priors import Flat, Gamma, Separable
 
@@ -57,14 +57,16 @@ class Slab:
         return self.point or flat or prior.relative
 
     def log_density(self, x: Array | float, g: Array | float) -> Array:
-        """For x within the interval; x and g broadcast."""
+        """For x within the interval; x and g broadcast. If `noise_free`, g does not matter."""
+        x = np.asarray(x, dtype=np.float64)
         if self.point:
-            return np.zeros(np.broadcast_shapes(np.shape(x), np.shape(g)))
-        mass = self._common_mass if self.noise_free else self._log_mass(np.asarray(g))
-        return self._shape(np.asarray(x), np.asarray(g)) - mass
+            return np.zeros(x.shape)
+        if self.noise_free:
+            return self._shape(x, np.ones(())) - self._common_mass
+        mass = self._log_mass(np.asarray(g))  # of each g once, whatever x it meets
+        return self._shape(*np.broadcast_arrays(x, g)) - mass
 
     def _shape(self, x: Array, g: Array) -> Array:
-        x, g = np.broadcast_arrays(x, g)
         value = self.prior.derivatives((g * np.exp(x)).ravel(), g.ravel())[0].reshape(x.shape)
         return value + x if self.per_alpha else value
 
@@ -73,12 +75,43 @@ class Slab:
         return float(self._log_mass(np.ones(())))
 
     def _log_mass(self, g: Array) -> Array:
+        prior = self.prior
+        if isinstance(prior, Gamma) and prior.a > 0 and not self.per_alpha:
+            # f is relative to its maximum, at α = a/b.
+            whole = gammaln(prior.a) - prior.a * (np.log(prior.a) - 1.0)
+            return whole + log_gamma_mass(prior.a, prior.b * g * self.low, prior.b * g * self.high)
         low, high = self.ends
         x = low + 0.5 * (high - low) * (_NODES + 1.0)
-        value = self._shape(x, g[..., None])
+        value = self._shape(*np.broadcast_arrays(x, g[..., None]))
         top = value.max(axis=-1)
         total = np.exp(value - top[..., None]) @ _WEIGHTS
         return top + np.log(0.5 * (high - low) * total)
+
+
+def log_gamma_mass(a: float, low: Array, high: Array) -> Array:
+    """Log of the mass of ``Gamma(a, 1)`` in an interval, however far out that is."""
+    # Each is computed everywhere and used only on its side of a.
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        below = [_either(gammainc(a, z), _log_below(a, z)) for z in (low, high)]
+        above = [_either(gammaincc(a, z), _log_above(a, z)) for z in (low, high)]
+        left = below[1] + np.log(-np.expm1(below[0] - below[1]))
+        right = above[0] + np.log(-np.expm1(above[1] - above[0]))
+    return np.where(low < a, left, right)
+
+
+def _either(value: Array, log_value: Array) -> Array:
+    """The logarithm of the first, or the second where the first underflows."""
+    return np.where(value > 1e-280, np.log(value), log_value)
+
+
+def _log_below(a: float, z: Array) -> Array:
+    """Log of the mass below z, for z much smaller than a."""
+    return a * np.log(z) - z - gammaln(a + 1.0) - np.log1p(-z / (a + 1.0))
+
+
+def _log_above(a: float, z: Array) -> Array:
+    """Log of the mass above z, for z much larger than a."""
+    return (a - 1.0) * np.log(z) - z - gammaln(a) - np.log1p((1.0 - a) / z)
 
 
 @dataclass(frozen=True)

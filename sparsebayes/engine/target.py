@@ -101,15 +101,14 @@ class Gain:
 
     def __call__(self, x: Array | float, s: Array, q2: Array, residual: float) -> Array:
         """Elementwise; minus ``½ log(1 + s/ρ)`` and what the drop of the residual is worth."""
-        rho = np.exp(x)
-        pivot = rho + s
+        pivot = np.exp(x) + s
         drop = q2 / pivot
         if self.beta is not None:
             fit = 0.5 * self.beta * drop
         else:
-            rate = 2.0 * self.scale + residual
+            rate = max(2.0 * self.scale + residual, np.finfo(np.float64).tiny)
             fit = -self.shape * np.log1p(-np.minimum(drop / rate, 1.0 - 1e-15))
-        return fit - 0.5 * np.log(pivot / rho)
+        return fit + 0.5 * (x - np.log(pivot))
 
 
 class Cells:
@@ -119,7 +118,7 @@ class Cells:
     ratio of the two; with narrow cells next to nothing is rejected.
     """
 
-    def __init__(self, low: float, high: float, width: float = 0.4) -> None:
+    def __init__(self, low: float, high: float, width: float = 1.0) -> None:
         self.count = max(1, int(np.ceil((high - low) / width)))
         self.low = low
         self.width = (high - low) / self.count
@@ -145,14 +144,20 @@ def pick(weights: Array, rng: np.random.Generator) -> int:
 def slice_sample(
     density: Callable[[float], float], x: float, width: float, rng: np.random.Generator
 ) -> float:
-    """One draw of a real number by stepping out and shrinking [Neal 2003]."""
+    """One draw of a real number by stepping out and shrinking [Neal 2003].
+
+    From where next to nothing is likely one would step out for ever, hence at most 32 steps,
+    split at random between the two sides.
+    """
     level = density(x) + np.log(1.0 - rng.random())
     low = x - width * rng.random()
     high = low + width
-    while density(low) > level:
-        low -= width
-    while density(high) > level:
-        high += width
+    down = int(rng.integers(32))
+    up = 31 - down
+    while down > 0 and density(low) > level:
+        low, down = low - width, down - 1
+    while up > 0 and density(high) > level:
+        high, up = high + width, up - 1
     while True:
         new = rng.uniform(low, high)
         if density(new) >= level:
