@@ -21,10 +21,13 @@ GROUPS = {
     "predictive": ("uncertainty", "defaults"),
     "denoise": ("signals", "images", "transforms", "union"),
     "inputs": ("moments", "paths", "noisy"),
+    "sampling": ("samplers", "fronts"),
 }
 NEEDED = {
+    "arviz": "arviz",
     "fastrvm": "fastrvm",
     "gpytorch": "gpytorch",
+    "pymoo": "pymoo",
     "scoringrules": "scoringrules",
     "skimage": "scikit-image",
 }
@@ -69,6 +72,7 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
         inputs,
         large,
         regression,
+        sampling,
         stall,
         uncertainty,
     )
@@ -85,6 +89,8 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
         yield from denoising.run(section, quick, size, options.seed)
     elif section in inputs.SECTIONS:
         yield from inputs.run(section, quick)
+    elif section in sampling.SECTIONS:
+        yield from sampling.run(section, quick)
     elif section in classification.SECTIONS:
         yield from classification.run(quick, section, size, options.seed)
     else:

@@ -14,6 +14,7 @@ from benchmarks import (
     inputs,
     large,
     regression,
+    sampling,
     stall,
     uncertainty,
 )
@@ -125,4 +126,5 @@ def render(results: dict[str, Any]) -> str:
         parts += ["## Which defaults\n", defaults.to_markdown(results["defaults"])]
     parts += denoising.section(results)
     parts += inputs.section(results)
+    parts += sampling.section(results)
     return "\n".join(parts)

@@ -7,17 +7,33 @@ import pandas
 from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
-from sparsebayes import RVC, RVR, Forecaster, NoisyInputGPR, denoise
+from sparsebayes import (
+    RVC,
+    RVR,
+    Forecaster,
+    NoisyInputGPR,
+    ParetoClassifier,
+    denoise,
+    sample_posterior,
+)
 from sparsebayes.basis import RBF
-from sparsebayes.datasets import load_gases, make_mackey_glass, make_signal, make_sinc
+from sparsebayes.datasets import (
+    load_gases,
+    make_gauss_snake,
+    make_mackey_glass,
+    make_signal,
+    make_sinc,
+)
 from sparsebayes.plots import (
     ClassificationDisplay,
     DenoiseDisplay,
     ForecastDisplay,
+    ParetoDisplay,
     RegressionDisplay,
 )
 
 IMAGES = Path(__file__).parent / "images"
+BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def sinc():
@@ -143,6 +159,36 @@ def noisy_inputs():
     figure.savefig(IMAGES / "noisy_inputs.png", dpi=120)
 
 
+def pareto():
+    X, y = make_gauss_snake(400, separation=1.5, random_state=0)
+    X_test, y_test = make_gauss_snake(4000, separation=1.5, random_state=1)
+    model = ParetoClassifier(n_evaluations=10_000, random_state=0).fit(X, y)
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    ParetoDisplay.from_estimator(
+        model, X_test, y_test, ax=figure.subplots(), chosen={"max_kernels": 6}, name="test"
+    )
+    figure.savefig(IMAGES / "pareto.png", dpi=120)
+
+
+def sampling():
+    X, y, _ = make_sinc(50, noise=0.1, random_state=4)
+    samples = sample_posterior(RVR(RBF(2.0)), X, y, 500, 4, random_state=0)
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    grid = np.linspace(-10, 10, 400)[:, None]
+    for model, color, name in ((samples.optimum, ORANGE, "optimum"), (samples, BLUE, "average")):
+        mean, std = model.predict(grid, return_std=True)
+        left.plot(grid[:, 0], mean, color=color, label=name)
+        for sign in (-2, 2):
+            left.plot(grid[:, 0], mean + sign * std, color=color, linewidth=0.8, linestyle=":")
+    left.plot(grid[:, 0], np.sinc(grid[:, 0] / np.pi), color="black", linewidth=1, label="truth")
+    left.scatter(X[:, 0], y, s=14, color="grey", zorder=3)
+    left.set(xlabel="x", title="mean ± 2 standard deviations")
+    left.legend(frameon=False)
+    samples.plot(ax=right)
+    figure.savefig(IMAGES / "sampling.png", dpi=120)
+
+
 if __name__ == "__main__":
     sinc()
     classification()
@@ -150,3 +196,5 @@ if __name__ == "__main__":
     denoising()
     forecasting()
     noisy_inputs()
+    pareto()
+    sampling()

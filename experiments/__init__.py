@@ -32,7 +32,12 @@ NAMES = (
     "schmolck2008.spindles",
     "schmolck2008.local_minima",
     "schmolck2008.real",
+    "schmolck2008.mcmc",
+    "schmolck2008.averaging",
+    "schmolck2008.gauss_snake",
+    "schmolck2008.pareto",
     "forecasting.series",
+    "pareto.choices",
 )
 
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from sparsebayes.engine.subspace import Subspace
     from sparsebayes.forecasting import Forecaster
     from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
+    from sparsebayes.pareto import ParetoClassifier
     from sparsebayes.regression import RVR
+    from sparsebayes.sampling import PosteriorSamples, sample_posterior
     from sparsebayes.uncertain import NoisyInputGPR, predict_uncertain
 
 __version__ = "0.1.0"
@@ -28,6 +30,9 @@ _HOMES = {
     "loo_log_predictive": "sparsebayes.gp",
     "Forecaster": "sparsebayes.forecasting",
     "NoisyInputGPR": "sparsebayes.uncertain",
+    "ParetoClassifier": "sparsebayes.pareto",
+    "PosteriorSamples": "sparsebayes.sampling",
+    "sample_posterior": "sparsebayes.sampling",
     "predict_uncertain": "sparsebayes.uncertain",
     "EM": "sparsebayes.engine.em",
     "Flat": "sparsebayes.engine.priors",
@@ -49,6 +54,8 @@ __all__ = [
     "Gamma",
     "LeaveOneOutGPR",
     "NoisyInputGPR",
+    "ParetoClassifier",
+    "PosteriorSamples",
     "ReducedRankGPR",
     "Sequential",
     "Smoothness",
@@ -58,6 +65,7 @@ __all__ = [
     "denoise",
     "loo_log_predictive",
     "predict_uncertain",
+    "sample_posterior",
 ]
 
 

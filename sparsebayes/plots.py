@@ -12,6 +12,8 @@ from sparsebayes._classification_plot import ClassificationDisplay
 from sparsebayes._denoise_plot import DenoiseDisplay
 from sparsebayes._drawing import BLUE, GREY, ORANGE, axes, require_matplotlib
 from sparsebayes._forecast_plot import ForecastDisplay
+from sparsebayes._inclusion_plot import InclusionDisplay
+from sparsebayes._pareto_plot import ParetoDisplay
 
 __all__ = [
     "CalibrationDisplay",
@@ -19,6 +21,8 @@ __all__ = [
     "DenoiseDisplay",
     "EvidenceDisplay",
     "ForecastDisplay",
+    "InclusionDisplay",
+    "ParetoDisplay",
     "RegressionDisplay",
 ]
 

@@ -12,6 +12,7 @@ from benchmarks import (
     denoising,
     images,
     inputs,
+    sampling,
     signals,
     transforms,
     uncertainty,
@@ -255,6 +256,15 @@ def test_moments_agree_with_the_draws_they_are_timed_against(monkeypatch):
     assert key == "process/100/2" and record["apart"] < 5.0 and record["draws"] > 1000
     page = "\n".join(inputs.section({"moments": records}))
     assert "## Uncertain inputs" in page and "| process |" in page
+
+
+def test_samplers_and_fronts_are_timed():
+    results = {name: dict(sampling.run(name, quick=True)) for name in sampling.SECTIONS}
+    record = results["samplers"]["64"]
+    assert 2 < record["functions"] < 64 and record["gibbs"]["ess"] > 2
+    assert results["fronts"]["125"]["points"] > 10
+    page = "\n".join(sampling.section(results))
+    assert "### Samplers" in page and "| 64 " in page and "| 125 " in page
 
 
 def test_noisy_inputs_are_off_and_outputs_are_not():

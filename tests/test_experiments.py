@@ -50,6 +50,7 @@ def test_tiny_run_prints_and_writes_the_same_table(tmp_path, capsys):
         "tipping2001.classification",
         "quinonero2004.subspace_kin40k",
         "quinonero2004.subspace_mnist",
+        "pareto.choices",
     ],
 )
 def test_missing_data_is_one_clear_line(name, tmp_path, capsys, monkeypatch):

@@ -1,0 +1,1 @@
+"""Fronts of classifiers: how to choose from them, and where to start."""
