@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsebayes.engine.target import Cells, Target, pick
+from sparsebayes.engine.chain import Cells, Chain, pick
+from sparsebayes.engine.target import Target
 
 Array = np.ndarray
 
 
-class Gibbs:
-    """A chain; `sweep` moves it, and `warm` before it counts.
+class Gibbs(Chain):
+    """A chain that moves by conditionals.
 
     Parameters
     ----------
@@ -27,26 +28,17 @@ class Gibbs:
     tries : int, default=8
         Arrivals and departures tried in a sweep, at least. More of them in larger models pay, but
         among draws it must not follow the size of the model: large ones would be left sooner.
-
-    Attributes
-    ----------
-    tableau : Tableau
-    beta : float
     """
 
     def __init__(self, target: Target, rng: np.random.Generator, *, tries: int = 8) -> None:
-        self.target, self.rng, self.tries = target, rng, tries
-        self.tableau = target.tableau()
-        self.beta = target.first_beta
+        super().__init__(target, rng)
+        self.tries = tries
         self._cells = Cells(*target.slab.ends)
         self._sizes: list[int] = []
         self._prepare()
 
     def start(self, active: Array, x: Array, beta: float) -> None:
-        """Begin at this state; x is moved into the slab."""
-        self.tableau.set(active, np.clip(x, *self.target.slab.ends))
-        if self.target.noise.fixed is None:
-            self.beta = beta
+        super().start(active, x, beta)
         self._prepare()
 
     def warm(self) -> None:
@@ -158,6 +150,3 @@ class Gibbs:
         """
         odds = self.target.inclusion.log_odds(size, self.target.n_functions)
         return odds + log_total - float(np.log(size + 1))
-
-    def _accept(self, log_ratio: float) -> bool:
-        return bool(np.log(1.0 - self.rng.random()) < log_ratio)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from sparsebayes.engine.chain import Cells, Chain, pick
 from sparsebayes.engine.tableau import Tableau
-from sparsebayes.engine.target import Cells, Target, pick
+from sparsebayes.engine.target import Target
 
 Array = np.ndarray
 
@@ -68,8 +69,8 @@ def log_choices(size: int, total: int) -> float:
     return float(np.log((total - size) / (size + 1)))
 
 
-class Jumps:
-    """A chain; `sweep` moves it.
+class Jumps(Chain):
+    """A chain that moves by proposals.
 
     Parameters
     ----------
@@ -83,11 +84,6 @@ class Jumps:
         Whether there are births, deaths and moves.
     steps : int, default=None
         In a sweep; None is one for each function of the basis.
-
-    Attributes
-    ----------
-    tableau : Tableau
-    beta : float
     """
 
     def __init__(
@@ -100,22 +96,10 @@ class Jumps:
         jump: bool = True,
         steps: int | None = None,
     ) -> None:
-        self.target, self.rng = target, rng
+        super().__init__(target, rng)
         self.births = Births(target) if births is None else births
         self.walk, self.jump = walk, jump
         self.steps = target.n_functions if steps is None else steps
-        self.tableau = target.tableau()
-        self.beta = target.first_beta
-
-    def start(self, active: Array, x: Array, beta: float) -> None:
-        """Begin at this state; x is moved into the slab."""
-        self.tableau.set(active, np.clip(x, *self.target.slab.ends))
-        if self.target.noise.fixed is None:
-            self.beta = beta
-
-    def warm(self) -> None:
-        """A sweep that is no draw."""
-        self.sweep()
 
     def sweep(self) -> None:
         """So many steps, then the noise."""
@@ -194,9 +178,6 @@ class Jumps:
         beta = float(self.rng.gamma(shape) / rate)
         if self._accept(_log_slab(target, tableau, beta) - _log_slab(target, tableau, self.beta)):
             self.beta = beta
-
-    def _accept(self, log_ratio: float) -> bool:
-        return bool(np.log(1.0 - self.rng.random()) < log_ratio)
 
 
 def _log_slab(target: Target, tableau: Tableau, beta: float) -> float:

@@ -1,4 +1,4 @@
-"""The distribution that samplers draw from, and what its samplers share."""
+"""The distribution that samplers draw from: which functions, their precisions, the noise."""
 
 from __future__ import annotations
 
@@ -109,36 +109,6 @@ class Gain:
             rate = max(2.0 * self.scale + residual, np.finfo(np.float64).tiny)
             fit = -self.shape * np.log1p(-np.minimum(drop / rate, 1.0 - 1e-15))
         return fit + 0.5 * (x - np.log(pivot))
-
-
-class Cells:
-    """Draws of x that follow a density in steps: constant in each of K equal parts of an interval.
-
-    It is never the very density that is wanted, so whoever uses it accepts or rejects with the
-    ratio of the two; with narrow cells next to nothing is rejected.
-    """
-
-    def __init__(self, low: float, high: float, width: float = 1.0) -> None:
-        self.count = max(1, int(np.ceil((high - low) / width)))
-        self.low = low
-        self.width = (high - low) / self.count
-        self.centres = low + self.width * (np.arange(self.count) + 0.5)
-        self.log_width = float(np.log(self.width)) if self.width > 0 else 0.0
-
-    def cell(self, x: float) -> int:
-        if self.width == 0:
-            return 0
-        return min(max(int((x - self.low) / self.width), 0), self.count - 1)
-
-    def within(self, cell: int, rng: np.random.Generator) -> float:
-        """A place in a cell, all equally likely."""
-        return self.low + self.width * (cell + rng.random())
-
-
-def pick(weights: Array, rng: np.random.Generator) -> int:
-    """A number drawn with these weights."""
-    total = np.cumsum(weights)
-    return int(np.searchsorted(total[:-1], rng.random() * total[-1], side="right"))
 
 
 def slice_sample(

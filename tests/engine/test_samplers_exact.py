@@ -8,11 +8,11 @@ from scipy.integrate import cumulative_trapezoid
 from scipy.stats import chisquare, invgamma, kstest
 
 from sparsebayes.engine import jumps as jumps_module
+from sparsebayes.engine.chain import Cells, pick
 from sparsebayes.engine.gibbs import Gibbs
 from sparsebayes.engine.jumps import Jumps, LogNormalBirths
 from sparsebayes.engine.priors import Flat, Gamma, Smoothness
 from sparsebayes.engine.slab import Inclusion, Noise, Slab
-from sparsebayes.engine.target import Cells, pick
 from tests.engine.enumeration import (
     INCLUSIONS,
     SLABS,
