@@ -1,10 +1,16 @@
 """Data and short chains; shared by the tests of sampling."""
 
 import numpy as np
+import pytest
 
 from sparsebayes import RVR, sample_posterior
 from sparsebayes.basis import RBF
 
+# Chains of tests are too short to agree; where that matters it is asked for.
+SHORT = [
+    pytest.mark.filterwarnings("ignore:The chains disagree"),
+    pytest.mark.filterwarnings("ignore:The precision of function"),
+]
 RNG = np.random.default_rng(3)
 X = np.linspace(-5.0, 5.0, 18)[:, None] + 0.01 * RNG.standard_normal((18, 1))
 Y = np.sin(X[:, 0]) + 0.2 * RNG.standard_normal(18) + 2.0

@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sampled import X_NEW, T, X, Y, Z, draw
+from sampled import SHORT, X_NEW, T, X, Y, Z, draw
 from scipy.stats import invgamma, multivariate_normal, norm
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -23,11 +23,7 @@ from sparsebayes.engine.jumps import Jumps, LogNormalBirths
 from sparsebayes.engine.slab import Inclusion
 
 pytest.importorskip("arviz")
-# Chains of tests are too short to agree; where that matters it is asked for.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:The chains disagree"),
-    pytest.mark.filterwarnings("ignore:The precision of function"),
-]
+pytestmark = SHORT
 
 
 @pytest.fixture(scope="module")

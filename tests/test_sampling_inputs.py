@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sampled import X_NEW, T, X, Y, Z, draw
+from sampled import SHORT, X_NEW, T, X, Y, Z, draw
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,11 +20,7 @@ from sparsebayes._inclusion_plot import InclusionDisplay
 
 matplotlib.use("Agg")
 pytest.importorskip("arviz")
-# Chains of tests are too short to agree; where that matters it is asked for.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:The chains disagree"),
-    pytest.mark.filterwarnings("ignore:The precision of function"),
-]
+pytestmark = SHORT
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ class Gibbs(Chain):
 
     def __init__(self, target: Target, rng: np.random.Generator, *, tries: int = 8) -> None:
         super().__init__(target, rng)
-        self.tries = tries
+        self.tries = self._least = tries
         self._cells = Cells(*target.slab.ends)
         self._sizes: list[int] = []
         self._prepare()
@@ -46,7 +46,7 @@ class Gibbs(Chain):
         self.sweep()
         self._sizes.append(self.tableau.size)
         usual = np.mean(self._sizes[len(self._sizes) // 2 :])
-        self.tries = max(self.tries, int(usual))
+        self.tries = max(self._least, int(usual))
 
     def sweep(self) -> None:
         """Renew every function in the model, try as many arrivals as departures, and the noise."""
