@@ -1,9 +1,10 @@
 """Averages over the posterior beside the optimum: what S08 2.7 expected of sampling.
 
-Sinc and Friedman's first function with 100 samples each, 1000 new ones to predict. The optimum is
-`RVR()`; the average is over two chains from `sample_posterior(RVR(), ...)` with the length
-scales of that optimum. Losses are mean negative log densities of the new observations; "band" is
-the share of them within 1.96 standard deviations. S08 has no figures for this.
+Sinc, Friedman's first function and the diabetes data of scikit-learn with 100 samples each; 1000
+new ones to predict, for the diabetes the other 342. The optimum is `RVR()`, for the diabetes
+`RVR("linear")`; the average is over two chains from `sample_posterior` with the length scales
+of that optimum. Losses are mean negative log densities of the new observations; "band" is the
+share of them within 1.96 standard deviations. S08 has no figures for this.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments._report import BLUE, GREY, Options, Report, new_figure, repeat
@@ -19,12 +21,16 @@ from sparsebayes.datasets import make_friedman1, make_sinc
 
 Array = np.ndarray
 
-NAMES = ("sinc", "Friedman #1")
+NAMES = ("sinc", "Friedman #1", "diabetes")
 DRAWS = 400
 
 
 def data(name: str, seed: int) -> tuple[Array, Array, Array, Array]:
-    """100 samples, and 1000 others."""
+    """100 samples, and others."""
+    if name == "diabetes":
+        X, y = load_diabetes(return_X_y=True)
+        order = np.random.default_rng(seed).permutation(len(X))
+        return X[order[:100]], y[order[:100]], X[order[100:]], y[order[100:]]
     if name == "sinc":
         X, y, _ = make_sinc(100, noise=0.1, random_state=seed)
         new, target, _ = make_sinc(1000, noise=0.1, random_state=100_000 + seed)
@@ -46,7 +52,8 @@ def one(name: str, seed: int, repetition: int, draws: int) -> Array:
     X, y, new, target = data(name, 1000 * seed + repetition)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        samples = sample_posterior(RVR(), X, y, draws, 2, random_state=repetition)
+        model = RVR("linear" if name == "diabetes" else "rbf")
+        samples = sample_posterior(model, X, y, draws, 2, random_state=repetition)
     optimum = samples.optimum
     alone = _loss(*optimum.predict(new, return_std=True), target)
     averaged = _loss(*samples.predict(new, return_std=True), target)
@@ -81,7 +88,7 @@ def run(options: Options) -> Report:
 
 
 def _figure(found: dict[str, Array]):
-    figure = new_figure(9, 4)
+    figure = new_figure(12, 4)
     for axis, (name, results) in zip(figure.subplots(1, len(found)), found.items(), strict=True):
         both = results[:, [0, 2]]
         low, high = both.min(), both.max()
