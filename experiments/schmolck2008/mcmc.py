@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from experiments._report import BLUE, GREEN, ORANGE, PINK, Options, Report, new_figure
+from experiments._report import BLUE, GREEN, ORANGE, PINK, Options, Report, new_figure, progress
 from experiments.schmolck2008.local_minima import SETTINGS, Task, task
 from sparsebayes import RVR, sample_posterior
 
@@ -155,6 +155,7 @@ def run(options: Options) -> Report:
             found = sample(given, sampler, options)
             runs.append(found)
             label = f"{name}, {sampler.label}"
+            progress(f"{label}: {found.seconds:.0f} s")
             report.add(f"{label}: worst R-hat, predictions", sampler.finding, found.r_hat, CHAINS)
             report.add(f"{label}: worst R-hat, all", None, found.r_hat_all, CHAINS)
             report.add(f"{label}: least effective draws", None, f"{found.ess:.0f}", CHAINS)
