@@ -453,8 +453,17 @@ def test_precisions_that_never_change_are_told_of():
         draw(RVR("linear"), **options, birth="fixed")
 
 
-@pytest.mark.filterwarnings("error:The chains disagree")
-def test_chains_that_agree_or_are_alone_are_not():
-    draw(n_samples=8, n_warmup=0, n_chains=1)
-    draw(n_samples=3, n_warmup=0)  # too few to tell
-    draw(RVR("linear"), Z[:, 1:3], T, n_samples=200)
+@pytest.mark.filterwarnings("always:The chains disagree")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_samples": 8, "n_warmup": 0, "n_chains": 1},
+        {"n_samples": 3, "n_warmup": 0},  # too few to tell
+        {"estimator": RVR("linear"), "inputs": Z[:, 1:3], "targets": T, "n_samples": 200},
+    ],
+    ids=["alone", "few", "agree"],
+)
+def test_chains_that_agree_or_are_alone_are_not(options):
+    with warnings.catch_warnings(record=True) as caught:
+        draw(**options)
+    assert not [w for w in caught if "disagree" in str(w.message)]

@@ -57,24 +57,28 @@ class Target:
         """Whether the noise can be integrated out."""
         return self.noise.fixed is None and self.slab.noise_free
 
+    @property
+    def shape(self) -> float:
+        """Of the gamma distribution of β given the rest."""
+        return self.noise.shape + 0.5 * self.n_samples
+
     def gain(self, beta: float | None) -> Gain:
         """What functions add to the log likelihood, given β; for None it is integrated out."""
-        return Gain(beta, self.noise.shape + 0.5 * self.n_samples, self.noise.scale)
+        return Gain(beta, self.shape, self.noise.scale)
 
     def draw_beta(self, tableau: Tableau, beta: float, rng: np.random.Generator) -> float:
         """β given the active set and x; the weights are integrated out."""
         if self.noise.fixed is not None:
             return beta
-        shape = self.noise.shape + 0.5 * self.n_samples
         rate = self.noise.scale + 0.5 * tableau.residual
         if self.slab.noise_free:
-            return float(rng.gamma(shape) / rate)
+            return float(rng.gamma(self.shape) / rate)
         norms = self.norms[tableau.active]
 
         def density(log_beta: float) -> float:
             value = np.exp(log_beta)
             slab = self.slab.log_density(tableau.x, value * norms).sum()
-            return float(shape * log_beta - rate * value + slab)
+            return float(self.shape * log_beta - rate * value + slab)
 
         return float(np.exp(slice_sample(density, float(np.log(beta)), 1.0, rng)))
 
