@@ -453,7 +453,6 @@ def test_precisions_that_never_change_are_told_of():
         draw(RVR("linear"), **options, birth="fixed")
 
 
-@pytest.mark.filterwarnings("always:The chains disagree")
 @pytest.mark.parametrize(
     "options",
     [
@@ -465,5 +464,6 @@ def test_precisions_that_never_change_are_told_of():
 )
 def test_chains_that_agree_or_are_alone_are_not(options):
     with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         draw(**options)
     assert not [w for w in caught if "disagree" in str(w.message)]
