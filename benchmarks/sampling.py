@@ -14,7 +14,7 @@ from benchmarks._measure import one_thread, repeated, timed
 from sparsebayes import RVC, RVR, ParetoClassifier, sample_posterior
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_gauss_snake, make_sinc
-from sparsebayes.engine.hamiltonian import effective_sample_size
+from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
 
 Record = dict[str, Any]
 

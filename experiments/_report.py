@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._files import write_files
+from sparsebayes._support.files import write_files
 from sparsebayes.plots import require_matplotlib
 
 HEADER = ("row", "paper", "ours", "± standard error", "repetitions")

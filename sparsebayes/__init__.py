@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sparsebayes.classification import RVC
     from sparsebayes.denoising import Denoised, Denoiser, denoise
-    from sparsebayes.engine.em import EM
-    from sparsebayes.engine.priors import Flat, Gamma, Smoothness, Trace
-    from sparsebayes.engine.sequential import Sequential
-    from sparsebayes.engine.subspace import Subspace
+    from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness, Trace
+    from sparsebayes.engine.solvers.em import EM
+    from sparsebayes.engine.solvers.sequential import Sequential
+    from sparsebayes.engine.solvers.subspace import Subspace
     from sparsebayes.forecasting import Forecaster
     from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
     from sparsebayes.pareto import ParetoClassifier
@@ -34,13 +34,13 @@ _HOMES = {
     "PosteriorSamples": "sparsebayes.sampling",
     "sample_posterior": "sparsebayes.sampling",
     "predict_uncertain": "sparsebayes.uncertain",
-    "EM": "sparsebayes.engine.em",
-    "Flat": "sparsebayes.engine.priors",
-    "Gamma": "sparsebayes.engine.priors",
-    "Smoothness": "sparsebayes.engine.priors",
-    "Trace": "sparsebayes.engine.priors",
-    "Sequential": "sparsebayes.engine.sequential",
-    "Subspace": "sparsebayes.engine.subspace",
+    "EM": "sparsebayes.engine.solvers.em",
+    "Flat": "sparsebayes.engine.model.priors",
+    "Gamma": "sparsebayes.engine.model.priors",
+    "Smoothness": "sparsebayes.engine.model.priors",
+    "Trace": "sparsebayes.engine.model.priors",
+    "Sequential": "sparsebayes.engine.solvers.sequential",
+    "Subspace": "sparsebayes.engine.solvers.subspace",
 }
 
 __all__ = [

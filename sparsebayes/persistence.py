@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._files import write_files
+from sparsebayes._support.files import write_files
 
 __all__ = ["ModelFileError", "StoredModel", "load", "load_record", "save"]
 

@@ -8,15 +8,17 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from sparsebayes._augment import Augmentation
-from sparsebayes._machine import Machine, memory_budget
-from sparsebayes._moment_maps import Predictor
-from sparsebayes._parameters import as_noise, as_prior, check_range
-from sparsebayes._predict_uncertain import UncertainInputsMixin
-from sparsebayes._progress import Progress, with_callbacks
+from sparsebayes._rvm.augment import Augmentation
+from sparsebayes._rvm.base import Machine
+from sparsebayes._rvm.options import as_noise, as_prior
+from sparsebayes._rvm.progress import Progress, with_callbacks
+from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Exact, Gaussian, Solution
 from sparsebayes.engine.moments import Expansion
+from sparsebayes.uncertain.moment_maps import Predictor
+from sparsebayes.uncertain.predict import UncertainInputsMixin
 
 Array = np.ndarray
 

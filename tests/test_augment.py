@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 from test_estimator_checks import assert_clean
 
-import sparsebayes._augment
+import sparsebayes._rvm.augment
 from experiments.__main__ import main
 from sparsebayes import RVC, RVR, persistence
 from sparsebayes.basis import RBF, Laplacian, Linear, LinearSpline, ThinPlateSpline
@@ -140,9 +140,9 @@ def test_constant_targets_leave_nothing_to_vary():
 
 @pytest.mark.parametrize("augment", [True, "fast"])
 def test_blocks_give_the_same(augment, monkeypatch):
-    monkeypatch.setattr(sparsebayes._augment, "_REPRESENTATIVES", 20)
-    monkeypatch.setattr(sparsebayes._augment, "_FEWEST", 5)
-    monkeypatch.setattr(sparsebayes._augment, "_ROWS", 7)
+    monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 20)
+    monkeypatch.setattr(sparsebayes._rvm.augment, "_FEWEST", 5)
+    monkeypatch.setattr(sparsebayes._rvm.augment, "_ROWS", 7)
     model = RVR(RBF(1.0) + Laplacian(2.0), augment=augment).fit(X, Y)
     several = RVC(RBF(1.0), augment=augment).fit(X3, Y3)
     whole = *model.predict(GRID, return_std=True), several.predict_proba(X3)
@@ -321,8 +321,8 @@ def test_fast_is_exact_with_few_rows_and_close_with_many():
 @pytest.mark.parametrize("basis", [RBF(0.7), RBF(0.5) + RBF(2.0)], ids=["one", "two"])
 @pytest.mark.parametrize("labels", [2, 3])
 def test_fast_classes_are_close(labels, basis, monkeypatch):
-    monkeypatch.setattr(sparsebayes._augment, "_REPRESENTATIVES", 40)
-    monkeypatch.setattr(sparsebayes._augment, "_FEWEST", 40)
+    monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 40)
+    monkeypatch.setattr(sparsebayes._rvm.augment, "_FEWEST", 40)
     data = (X2, Y2) if labels == 2 else (X3, Y3)
     full = RVC(basis, augment=2.0).fit(*data)
     fast = RVC(basis, augment="fast").fit(*data)
@@ -382,7 +382,7 @@ def test_rows_without_weight_are_not_kept():
 @pytest.mark.parametrize("augment", [True, "fast", 2.0])
 @pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}], ids=["softmax", "ovr"])
 def test_models_on_disk(tmp_path, augment, options, monkeypatch):
-    monkeypatch.setattr(sparsebayes._augment, "_REPRESENTATIVES", 40)
+    monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 40)
     regression = RVR(RBF(1.0), augment=augment).fit(X, Y)
     classification = RVC(RBF(1.0), augment=augment, **options).fit(X3, Y3)
     for k, model in enumerate((regression, classification)):

@@ -7,8 +7,8 @@ from scipy.stats import lognorm
 from sklearn.base import clone
 
 from sparsebayes import RVR, scores
-from sparsebayes._forecasts import Forecasts
 from sparsebayes.forecasting import Forecaster
+from sparsebayes.forecasting.forecasts import Forecasts
 
 PLAIN = {"difference": None, "transform": None}
 SCORES = ["nlpd", "crps", "coverage", "absolute_error", "squared_error"]

@@ -15,9 +15,10 @@ from scipy.io import wavfile
 from scipy.stats import norm
 from tables import read_csv, write_csv
 
-from sparsebayes import _denoise_command, denoise
-from sparsebayes._ticker import Ticker
+from sparsebayes import denoise
+from sparsebayes.cli import denoise as denoise_command
 from sparsebayes.cli import main
+from sparsebayes.cli.progress_line import Ticker
 from sparsebayes.plots import DenoiseDisplay
 
 N = 512
@@ -430,7 +431,7 @@ def test_progress_names_the_channel(folder, monkeypatch):
         def __setattr__(self, name, value):
             told.append(value)
 
-    monkeypatch.setattr(_denoise_command, "Ticker", Told)
+    monkeypatch.setattr(denoise_command, "Ticker", Told)
     wavfile.write("a.wav", 8000, np.stack([NOISY, NOISY], axis=1))
     assert main(["denoise", "a.wav", "-o", "b.wav", "--quiet"]) == 0
     assert told == [

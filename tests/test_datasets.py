@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
-from sparsebayes import _loaders, datasets
+from sparsebayes import datasets
+from sparsebayes.datasets import loaders
 
 GENERATORS = [
     datasets.make_sinc,
@@ -210,7 +211,7 @@ def test_gases_lie_on_curves():
     assert_allclose((noisy - X).std(axis=0), 2.0, rtol=0.1)
 
 
-@pytest.mark.parametrize("module", [datasets, _loaders])
+@pytest.mark.parametrize("module", [datasets, loaders])
 def test_examples_in_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted > 0 and result.failed == 0

@@ -13,9 +13,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
-from sparsebayes import _denoise_plot, denoise
+from sparsebayes import denoise
 from sparsebayes.datasets import make_signal
 from sparsebayes.plots import DenoiseDisplay
+from sparsebayes.plots import denoise as denoise_plot
 
 KINDS = ["signal", "coefficients", "shrinkage", "parts"]
 T, Y, _ = make_signal("heavisine", 128, snr=5, random_state=0)
@@ -217,4 +218,4 @@ def test_without_matplotlib_the_extra_is_named(found, monkeypatch):
 
 
 def test_examples():
-    assert doctest.testmod(_denoise_plot).failed == 0
+    assert doctest.testmod(denoise_plot).failed == 0

@@ -22,7 +22,7 @@ from sklearn.gaussian_process.kernels import (
 from sklearn.utils.estimator_checks import check_estimator
 
 from sparsebayes import LeaveOneOutGPR, ReducedRankGPR, _gp_kernels, loo_log_predictive
-from sparsebayes._reduced_rank import Model, climb, evaluate, select
+from sparsebayes.gp.support import Model, climb, evaluate, select
 
 KERNELS = {
     "isotropic": 2.0 * RBF(1.3),

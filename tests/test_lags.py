@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsebayes._lag_choice import Choice, choose
-from sparsebayes._lags import Differences, Embedding, as_exog_lags, as_lags, as_periods
-from sparsebayes._timeline import Timeline, read_inputs, read_series
+from sparsebayes.forecasting.lag_choice import Choice, choose
+from sparsebayes.forecasting.lags import Differences, Embedding, as_exog_lags, as_lags, as_periods
+from sparsebayes.forecasting.timeline import Timeline, read_inputs, read_series
 
 
 def auto(y, season=1, step=1, **given):

@@ -14,7 +14,7 @@ import tifffile
 from numpy.testing import assert_array_equal
 from scipy.io import wavfile
 
-from sparsebayes._media import Media, MediaError, encode_npy, read_media
+from sparsebayes.cli.media import Media, MediaError, encode_npy, read_media
 
 RNG = np.random.default_rng(0)
 

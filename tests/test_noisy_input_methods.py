@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from sparsebayes import _noisy_em, _noisy_impute, _noisy_slope
-from sparsebayes._noisy_search import Data, Space, normal_nodes
 from sparsebayes.engine.noisy_gp import smoothed_kernel
+from sparsebayes.uncertain.noisy import impute, slope, stochastic_em
+from sparsebayes.uncertain.noisy.space import Data, Space, normal_nodes
 
 KERNELS = {
     "isotropic": 2.0 * RBF(1.3),
@@ -54,7 +54,7 @@ def test_space_reads_what_the_kernel_says(space):
 
 def test_slope_evidence_is_that_of_the_dense_normal(space):
     """With a profile of ones: the covariance of targets over inputs and functions."""
-    value, _, found = _noisy_slope.evaluate(space, space.start, DATA, np.ones(25))
+    value, _, found = slope.evaluate(space, space.start, DATA, np.ones(25))
     theta = space.theta(space.start)
     variances = 0.7 * DATA.variances
     cov = smoothed_kernel(X2, variances, X2, variances, theta.amplitude, theta.scales)
@@ -75,26 +75,26 @@ def test_slope_evidence_is_that_of_the_dense_normal(space):
 
 def test_slope_evidence_gradient_is_the_finite_difference(space):
     profile = np.random.default_rng(3).uniform(0.2, 2.0, 25)
-    _, slope, _ = _noisy_slope.evaluate(space, space.start, DATA, profile)
-    expected = difference(lambda v: _noisy_slope.evaluate(space, v, DATA, profile)[0], space.start)
-    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6)
+    _, gradient, _ = slope.evaluate(space, space.start, DATA, profile)
+    expected = difference(lambda v: slope.evaluate(space, v, DATA, profile)[0], space.start)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_impute_gradient_is_the_finite_difference(space):
     held = space.hold(space.start, 0.05)
     joint = np.concatenate([held.start, np.random.default_rng(3).standard_normal(50)])
-    _, slope = _noisy_impute.objective(held, DATA, joint)
-    expected = difference(lambda z: _noisy_impute.objective(held, DATA, z)[0], joint)
-    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6)
+    _, slope = impute.objective(held, DATA, joint)
+    expected = difference(lambda z: impute.objective(held, DATA, z)[0], joint)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_m_step_climbs_by_its_gradient(space):
     sets = np.random.default_rng(3).standard_normal((4, 25, 2))
-    objective = _noisy_em.expected_evidence(space, DATA, sets)
+    objective = stochastic_em.expected_evidence(space, DATA, sets)
     value, slope = objective(space.start)
     expected = difference(lambda v: objective(v)[0], space.start)
-    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6)
-    vector, best = _noisy_em.maximise(space, space.start, DATA, sets, 5)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
+    vector, best = stochastic_em.maximise(space, space.start, DATA, sets, 5)
     assert best > value + 1.0
     assert best == pytest.approx(objective(vector)[0])
 
@@ -114,14 +114,14 @@ def test_steepness_is_the_posterior_mean_of_the_variance():
     space = Space(2.0 * RBF(1.3), 0.1, 1, by_kernel=True, noise_bounds=(1e-6, 10.0))
     x, y = np.linspace(-3, 3, 8)[:, None], np.sin(np.linspace(-3, 3, 8))
     data = Data(y, x, np.full((1, 1), 0.3))
-    process = _noisy_slope.evaluate(space, space.start, data, np.ones(8))[2].process
+    process = slope.evaluate(space, space.start, data, np.ones(8))[2].process
     nodes, weights = normal_nodes(1)
     places = x[2] + np.sqrt(0.3) * nodes
     mean, cov = process.joint(places)
     draws = np.random.default_rng(0).multivariate_normal(mean, cov, 20_000)
     variances = weights @ draws.T**2 - (weights @ draws.T) ** 2
     prior = 2.0 * (1.0 - 1.3 / np.sqrt(1.3**2 + 0.6))
-    found = _noisy_slope.steepness(data, process, process)[2] * prior
+    found = slope.steepness(data, process, process)[2] * prior
     assert abs(found - variances.mean()) < 4 * variances.std() / np.sqrt(20_000) < 0.05 * found
 
 
@@ -129,6 +129,6 @@ def test_drift_is_told_from_scatter():
     rng = np.random.default_rng(0)
     scatter = 0.3 * rng.standard_normal((30, 2))
     drift = np.arange(30)[:, None] * [0.1, 0.0]
-    settled = [_noisy_em.settled(scatter[:n] - scatter[:n].mean(0), 0.1) for n in (20, 30)]
+    settled = [stochastic_em.settled(scatter[:n] - scatter[:n].mean(0), 0.1) for n in (20, 30)]
     assert not settled[0] and settled[1]
-    assert not _noisy_em.settled(0.01 * scatter + drift, 0.1)
+    assert not stochastic_em.settled(0.01 * scatter + drift, 0.1)

@@ -11,10 +11,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 from sklearn.utils.estimator_checks import check_estimator
 
-from sparsebayes import _noisy_em, _noisy_impute, _noisy_slope
-from sparsebayes._noisy_inputs import NoisyInputGPR
-from sparsebayes._noisy_search import Data, Space
-from sparsebayes._predict_uncertain import predict_uncertain
+from sparsebayes.uncertain.noisy import impute, slope, stochastic_em
+from sparsebayes.uncertain.noisy.regressor import NoisyInputGPR
+from sparsebayes.uncertain.noisy.space import Data, Space
+from sparsebayes.uncertain.predict import predict_uncertain
 
 METHODS = ["stochastic_em", "impute", "slope"]
 QUICK = {
@@ -103,19 +103,19 @@ def test_slope_beats_the_plain_process_and_finds_the_noise():
 def test_many_samples_begin_with_some(monkeypatch):
     observed, y, test, targets = sinc(0, 150)
     whole = quick("slope").fit(observed, y)
-    monkeypatch.setattr(_noisy_slope, "SUBSET", 75)
+    monkeypatch.setattr(slope, "SUBSET", 75)
     sizes = []
-    evaluate = _noisy_slope.evaluate
+    evaluate = slope.evaluate
 
     def counted(space, vector, data, profile):
         sizes.append(len(data.y))
         return evaluate(space, vector, data, profile)
 
-    monkeypatch.setattr(_noisy_slope, "evaluate", counted)
+    monkeypatch.setattr(slope, "evaluate", counted)
     model = quick("slope").fit(observed, y)
     assert abs(density(model, test, targets) - density(whole, test, targets)) < 0.1
     assert model.input_noise_.shape == (150, 1) and set(sizes) == {75, 150}
-    assert sizes.count(150) < 2 * 3 * _noisy_slope.POLISH
+    assert sizes.count(150) < 2 * 3 * slope.POLISH
 
 
 def test_another_method_leaves_nothing_of_the_one_before():
@@ -159,7 +159,7 @@ def test_without_annealing_the_start_is_the_kernel():
     assert one.kernel_ == kernel and one.n_iter_ == 1
     theta = Space(kernel, 0.01, 1, by_kernel=False, noise_bounds=None)
     data = Data(Y - Y.mean(), X, np.ones((1, 1)))
-    still, _ = _noisy_impute.objective(theta, data, np.zeros(30))
+    still, _ = impute.objective(theta, data, np.zeros(30))
     assert one.log_evidence_ > still
 
 
@@ -441,7 +441,7 @@ def test_estimator_checks(method, learned, monkeypatch):
         model.set_params(optimize=False, noise=0.1)
     if method == "stochastic_em":
         model.set_params(n_samples=2, n_chains=1, max_iter=1)
-        monkeypatch.setattr(_noisy_em, "WARM_UP", 2)
+        monkeypatch.setattr(stochastic_em, "WARM_UP", 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", SkipTestWarning)

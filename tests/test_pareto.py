@@ -14,10 +14,10 @@ from test_estimator_checks import assert_clean
 from test_imports import BLOCK, run
 
 from sparsebayes import RVC, ParetoClassifier, _pareto_front, pareto, persistence
-from sparsebayes._pareto_front import Archive, choose, hull_area, roc_hull, undominated
 from sparsebayes.basis import RBF
+from sparsebayes.pareto.front import Archive, choose, hull_area, roc_hull, undominated
 
-evolution = pytest.importorskip("sparsebayes._evolution")
+evolution = pytest.importorskip("sparsebayes.pareto.evolution")
 
 X, Y = make_moons(160, noise=0.35, random_state=0)
 LABELS = np.array(["no", "yes"])[Y]

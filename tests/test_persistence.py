@@ -24,7 +24,7 @@ from sparsebayes import (
     Sequential,
     persistence,
 )
-from sparsebayes._files import write_files
+from sparsebayes._support.files import write_files
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_friedman1, make_sinc
 

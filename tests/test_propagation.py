@@ -8,10 +8,10 @@ import sklearn
 from sklearn.linear_model import BayesianRidge
 
 from sparsebayes import RVR
-from sparsebayes._lags import Differences
-from sparsebayes._moment_maps import moment_map
-from sparsebayes._propagation import LIMIT, Recursion, draw, follow_means, propagate
 from sparsebayes.basis import RBF, Linear
+from sparsebayes.forecasting.lags import Differences
+from sparsebayes.forecasting.propagation import LIMIT, Recursion, draw, follow_means, propagate
+from sparsebayes.uncertain.moment_maps import moment_map
 
 LAGS = (1, 2, 4)
 WEIGHTS = np.array([0.7, -0.3, 0.2])

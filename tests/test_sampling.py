@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes import RVR, Gamma, PosteriorSamples
-from sparsebayes import _chains as chains
-from sparsebayes._sampling_options import as_inclusion
 from sparsebayes.basis import RBF
-from sparsebayes.engine.gibbs import Gibbs
-from sparsebayes.engine.hamiltonian import effective_sample_size
-from sparsebayes.engine.jumps import Jumps, LogNormalBirths
-from sparsebayes.engine.slab import Inclusion
+from sparsebayes.engine.mcmc.gibbs import Gibbs
+from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
+from sparsebayes.engine.mcmc.jumps import Jumps, LogNormalBirths
+from sparsebayes.engine.mcmc.priors import Inclusion
+from sparsebayes.sampling import chains
+from sparsebayes.sampling.options import as_inclusion
 
 pytest.importorskip("arviz")
 pytestmark = SHORT

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from test_imports import BLOCK, run
 
 from sparsebayes import RVC, RVR, Trace, sampling
-from sparsebayes import _chains as chains
-from sparsebayes._inclusion_plot import InclusionDisplay
+from sparsebayes.plots.inclusion import InclusionDisplay
+from sparsebayes.sampling import chains
 
 matplotlib.use("Agg")
 pytest.importorskip("arviz")

@@ -10,7 +10,7 @@ from experiments.__main__ import main
 from experiments.quinonero2004 import mackey_glass
 from experiments.rasmussen2005 import losses
 from experiments.tipping2001 import scales
-from sparsebayes import _loaders
+from sparsebayes.datasets import loaders
 
 
 def rows_of(name, folder):
@@ -94,7 +94,7 @@ def test_losses_on_small_data(data, tmp_path, monkeypatch):
 
 def test_losses_without_data_are_an_error(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
-    monkeypatch.setattr(_loaders, "_OPENML", {})
+    monkeypatch.setattr(loaders, "_OPENML", {})
     assert main(["rasmussen2005.losses", "--quick", "--out", str(tmp_path / "r")]) == 2
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err
 

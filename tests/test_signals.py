@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
-from sparsebayes import _signals
-from sparsebayes.datasets import gauss_snake_proba, make_gauss_snake, make_signal
+from sparsebayes.datasets import gauss_snake_proba, make_gauss_snake, make_signal, signals
 
 NAMES = ["sinc", "heavisine", "doppler", "blocks", "bumps", "blocks_sinc"]
 JUMPS = [
@@ -216,5 +215,5 @@ def test_snake_probability_needs_two_columns():
 
 
 def test_examples_in_docstrings():
-    result = doctest.testmod(_signals)
+    result = doctest.testmod(signals)
     assert result.attempted > 0 and result.failed == 0

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparsebayes import RVR, LeaveOneOutGPR, ReducedRankGPR, predict_uncertain
-from sparsebayes._moment_maps import moment_map
 from sparsebayes.basis import RBF, Linear, Polynomial
+from sparsebayes.uncertain.moment_maps import moment_map
 
 METHODS = ("exact", "quadrature", "taylor", "monte_carlo")
 

@@ -28,9 +28,9 @@ from experiments._report import (
     repeat,
 )
 from sparsebayes import RVR, Forecaster
-from sparsebayes._backtest import PathScores, score
-from sparsebayes._forecasts import Forecasts
 from sparsebayes.datasets import load_benchmark
+from sparsebayes.forecasting.backtest import PathScores, score
+from sparsebayes.forecasting.forecasts import Forecasts
 
 Array = np.ndarray
 COVERAGE = 0.95

@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure, repeat
 from sparsebayes import RVR, ReducedRankGPR, basis
-from sparsebayes._moment_maps import moment_map
-from sparsebayes._propagation import draw, follow_means, propagate
 from sparsebayes.datasets import make_mackey_glass
+from sparsebayes.forecasting.propagation import draw, follow_means, propagate
+from sparsebayes.uncertain.moment_maps import moment_map
 
 Array = np.ndarray
 

@@ -19,7 +19,7 @@ from sparsebayes.basis import RBF, Basis
 from sparsebayes.datasets import make_sinc
 from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Sequential, State
 from sparsebayes.engine import run as climb
-from sparsebayes.engine.posterior import gradient
+from sparsebayes.engine.model.posterior import gradient
 
 Array = np.ndarray
 

@@ -21,10 +21,10 @@ from threadpoolctl import threadpool_limits
 
 from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure, repeat
 from sparsebayes import RVR
-from sparsebayes._autoregression import default_estimator
-from sparsebayes._lags import Differences
-from sparsebayes._propagation import Recursion
 from sparsebayes.datasets import load_benchmark
+from sparsebayes.forecasting.autoregression import default_estimator
+from sparsebayes.forecasting.lags import Differences
+from sparsebayes.forecasting.propagation import Recursion
 
 Array = np.ndarray
 

@@ -38,8 +38,8 @@ from experiments._report import (
     repeat,
 )
 from sparsebayes import ReducedRankGPR
-from sparsebayes._reduced_rank import Model, evaluate, select
 from sparsebayes.datasets import load_benchmark, make_sinc
+from sparsebayes.gp.support import Model, evaluate, select
 
 Array = np.ndarray
 

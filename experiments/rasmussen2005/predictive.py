@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure
 from sparsebayes import RVR
-from sparsebayes._augment import Augmentation, Kept, Observed
+from sparsebayes._rvm.augment import Augmentation, Kept, Observed
 from sparsebayes.basis import RBF, Basis, KernelFunction
 from sparsebayes.engine import Dense, Exact, Flat, Gaussian
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.engine import Exact, Smoothness, State
-from sparsebayes.engine.posterior import gradient
+from sparsebayes.engine.model.posterior import gradient
 
 Array = np.ndarray
 

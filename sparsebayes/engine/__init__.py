@@ -3,19 +3,19 @@
 The engine imports numpy and scipy (and threadpoolctl) only; it knows nothing of estimators.
 """
 
-from sparsebayes.engine.design import Dense, Design, Lazy, MatrixFree, make_design
-from sparsebayes.engine.driver import Solution, Solver, Step, Stop, run
-from sparsebayes.engine.em import EM
-from sparsebayes.engine.exact import Exact
-from sparsebayes.engine.exchange import Exchanging, Swap
-from sparsebayes.engine.latent import Latent
-from sparsebayes.engine.posterior import State
-from sparsebayes.engine.priors import Flat, Gamma, Prior, Smoothness, Trace
-from sparsebayes.engine.problem import Problem
-from sparsebayes.engine.scales import Adaptive, Family, learn
-from sparsebayes.engine.sequential import Sequential
-from sparsebayes.engine.sites import Gaussian, Logit, Probit, Sites, Softmax
-from sparsebayes.engine.subspace import Subspace
+from sparsebayes.engine.model.design import Dense, Design, Lazy, MatrixFree, make_design
+from sparsebayes.engine.model.exact import Exact
+from sparsebayes.engine.model.latent import Latent
+from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.priors import Flat, Gamma, Prior, Smoothness, Trace
+from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.model.sites import Gaussian, Logit, Probit, Sites, Softmax
+from sparsebayes.engine.solvers.driver import Solution, Solver, Step, Stop, run
+from sparsebayes.engine.solvers.em import EM
+from sparsebayes.engine.solvers.exchange import Exchanging, Swap
+from sparsebayes.engine.solvers.scales import Adaptive, Family, learn
+from sparsebayes.engine.solvers.sequential import Sequential
+from sparsebayes.engine.solvers.subspace import Subspace
 
 __all__ = [
     "EM",

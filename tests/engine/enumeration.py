@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 from scipy.special import logsumexp
 
-from sparsebayes.engine.hamiltonian import effective_sample_size
-from sparsebayes.engine.priors import Flat, Gamma, Smoothness
-from sparsebayes.engine.slab import Inclusion, Noise, Slab
-from sparsebayes.engine.target import Target
+from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
+from sparsebayes.engine.mcmc.posterior import Target
+from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 
 LOW, HIGH = 0.02, 0.5
 SLABS = {

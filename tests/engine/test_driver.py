@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsebayes.engine import EM, Sequential, Step, Stop, run
-from sparsebayes.engine.driver import start
+from sparsebayes.engine.solvers.driver import start
 from tests.engine.conftest import kernel_problem
 
 

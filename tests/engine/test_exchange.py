@@ -19,8 +19,8 @@ from sparsebayes.engine import (
     exchange,
     run,
 )
-from sparsebayes.engine.candidates import score
-from sparsebayes.engine.driver import collapsed
+from sparsebayes.engine.solvers.candidates import score
+from sparsebayes.engine.solvers.driver import collapsed
 
 N = 128
 TRANSFORM = as_dictionary("haar + thin_plate").bind((N,))

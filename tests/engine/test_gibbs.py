@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, kstest
 
-from sparsebayes.engine.chain import Cells, pick
-from sparsebayes.engine.gibbs import Gibbs
-from sparsebayes.engine.priors import Flat, Gamma, Smoothness
-from sparsebayes.engine.slab import Inclusion, Noise, Slab
-from sparsebayes.engine.target import slice_sample
+from sparsebayes.engine.mcmc.chain import Cells, pick
+from sparsebayes.engine.mcmc.gibbs import Gibbs
+from sparsebayes.engine.mcmc.posterior import slice_sample
+from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 from tests.engine.enumeration import make_target, no_data, small_target
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import LinAlgError
 from scipy.stats import chisquare, ks_2samp, kstest, multivariate_normal
 
-from sparsebayes.engine.hamiltonian import StepSize, effective_sample_size, move, start
+from sparsebayes.engine.mcmc.hamiltonian import StepSize, effective_sample_size, move, start
 from sparsebayes.engine.noisy_gp import (
     InputPosterior,
     Theta,

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import trapezoid
 from scipy.stats import norm
 
-from sparsebayes.engine import inclusion
-from sparsebayes.engine.inclusion import Inclusion, estimate
+from sparsebayes.engine.orthonormal.shrinkage_prior import Inclusion, estimate
 
 SOME = Inclusion(np.array([0.0, 3.0, 12.0, 96.0]), np.array([0.7, 0.1, 0.15, 0.05]))
 C = 2.5
@@ -117,10 +116,12 @@ def test_included():
 
 def evidence(found, z):
     """What EM climbs: the evidence of the band, and that of the dropped ones that were added."""
-    levels, counts = inclusion._BINS.levels(iter([z]))
+    levels, counts = shrinkage_prior._BINS.levels(iter([z]))
     total = 1.0 + found.variances
     density = np.exp(-0.5 * levels[:, None] / total) / np.sqrt(total)
-    return counts @ np.log(density @ found.weights) + inclusion._NULLS * np.log(found.weights[0])
+    return counts @ np.log(density @ found.weights) + shrinkage_prior._NULLS * np.log(
+        found.weights[0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -128,7 +129,7 @@ def test_em_never_lowers_the_evidence(seed, monkeypatch):
     z = mixture(300, (0.0, 0.1, 0.5)[seed], (1.0, 5.0, 30.0)[seed], seed)[1] ** 2
     path = []
     for steps in (1, 2, 3, 5, 8, 13, 30, 100, 300):
-        monkeypatch.setattr(inclusion, "_STEPS", steps)
+        monkeypatch.setattr(shrinkage_prior, "_STEPS", steps)
         found = estimate(z)
         assert_allclose(found.weights.sum(), 1.0)
         path.append(evidence(found, z))

@@ -5,9 +5,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest, truncnorm
 
-from sparsebayes.engine.jumps import Births, Jumps, LogNormalBirths, chances, log_choices
-from sparsebayes.engine.priors import Flat, Gamma, Smoothness
-from sparsebayes.engine.slab import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.jumps import Births, Jumps, LogNormalBirths, chances, log_choices
+from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 from tests.engine.enumeration import INPUTS, functions, make_target, small_target
 from tests.engine.test_gibbs import HARD, bumps, far_starts, r_hat, run
 

@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes.engine import Dense, Flat, Gamma, Latent, Lazy, Logit, Probit, Softmax, Trace
-from sparsebayes.engine.candidates import add, score
-from sparsebayes.engine.driver import start
-from sparsebayes.engine.refine import prune
+from sparsebayes.engine.solvers.candidates import add, score
+from sparsebayes.engine.solvers.driver import start
+from sparsebayes.engine.solvers.refine import prune
 from tests.engine.test_sites import expectation_propagation
 
 KINDS = ["logit", "probit", "mean field", "tap", "softmax", "shared"]

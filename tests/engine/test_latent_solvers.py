@@ -22,7 +22,7 @@ from sparsebayes.engine import (
     Trace,
     run,
 )
-from sparsebayes.engine.candidates import score
+from sparsebayes.engine.solvers.candidates import score
 
 SOLVERS = {
     "sequential": Sequential(),

@@ -15,7 +15,7 @@ from sparsebayes.engine import (
     orthonormal,
     run,
 )
-from sparsebayes.engine.bins import CHUNK, Bins, chunks, squares
+from sparsebayes.engine.orthonormal.log_bins import CHUNK, Bins, chunks, squares
 
 N = 64
 PHI = idct(np.eye(N), norm="ortho", axis=0)

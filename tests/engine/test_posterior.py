@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine.posterior import curvature, gradient
+from sparsebayes.engine.model.posterior import curvature, gradient
 from tests.engine.conftest import make_problem
 
 ACTIVE = np.array([0, 1, 2, 7, 9])

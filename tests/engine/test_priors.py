@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sparsebayes.engine import Flat, Gamma, Smoothness
-from sparsebayes.engine.priors import Separable, likelihood_gain
+from sparsebayes.engine.model.priors import Separable, likelihood_gain
 from tests.engine.conftest import PRIORS
 
 

@@ -7,12 +7,12 @@ import pytest
 from scipy.integrate import cumulative_trapezoid
 from scipy.stats import chisquare, invgamma, kstest
 
-from sparsebayes.engine import jumps as jumps_module
-from sparsebayes.engine.chain import Cells, pick
-from sparsebayes.engine.gibbs import Gibbs
-from sparsebayes.engine.jumps import Jumps, LogNormalBirths
-from sparsebayes.engine.priors import Flat, Gamma, Smoothness
-from sparsebayes.engine.slab import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc import jumps as jumps_module
+from sparsebayes.engine.mcmc.chain import Cells, pick
+from sparsebayes.engine.mcmc.gibbs import Gibbs
+from sparsebayes.engine.mcmc.jumps import Jumps, LogNormalBirths
+from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 from tests.engine.enumeration import (
     INCLUSIONS,
     SLABS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparsebayes._scales import ScaleFamily
+from sparsebayes._rvm.length_scales import ScaleFamily
 from sparsebayes.basis import RBF, Bias, Laplacian, Linear, LinearSpline, ThinPlateSpline
 from sparsebayes.engine import (
     Exact,
@@ -19,7 +19,7 @@ from sparsebayes.engine import (
     Softmax,
     Trace,
 )
-from sparsebayes.engine.scales import Crowd
+from sparsebayes.engine.solvers.scales import Crowd
 
 BASES = [
     RBF(0.8),

@@ -8,8 +8,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import betabinom, invgamma, multivariate_normal
 
-from sparsebayes.engine.priors import Flat, Gamma, Smoothness
-from sparsebayes.engine.slab import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 from tests.engine.enumeration import INPUTS, WEIGHTS, functions, make_target
 
 PRIORS = [Flat(), Smoothness(0.0), Smoothness(3.0), Gamma(0.0, 0.0), Gamma(0.3, 0.5), Gamma(4, 1)]

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import ortho_group
 
 from sparsebayes import RVR
-from sparsebayes.engine.priors import Flat, Gamma, Smoothness, likelihood_gain
+from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness, likelihood_gain
 
 # Offsets in log α from the middle of what matters, and a step of 0.01.
 GRID = np.arange(-25.0, 25.0, 0.01)[:, None]

@@ -18,10 +18,10 @@ from sparsebayes.engine import (
     Subspace,
     run,
 )
-from sparsebayes.engine.candidates import score
-from sparsebayes.engine.driver import collapsed
-from sparsebayes.engine.em import close
-from sparsebayes.engine.posterior import gradient
+from sparsebayes.engine.model.posterior import gradient
+from sparsebayes.engine.solvers.candidates import score
+from sparsebayes.engine.solvers.driver import collapsed
+from sparsebayes.engine.solvers.em import close
 from tests.engine.conftest import kernel_problem, make_problem
 
 SOLVERS = {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine.candidates import add, score, spread
-from sparsebayes.engine.driver import start
-from sparsebayes.engine.posterior import gradient
-from sparsebayes.engine.refine import Refiner, prune
+from sparsebayes.engine.model.posterior import gradient
+from sparsebayes.engine.solvers.candidates import add, score, spread
+from sparsebayes.engine.solvers.driver import start
+from sparsebayes.engine.solvers.refine import Refiner, prune
 from tests.engine.conftest import kernel_problem, make_problem
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsebayes.engine.tableau import Tableau
+from sparsebayes.engine.mcmc.active_set import Tableau
 
 
 def make(n_samples=30, n_functions=25, *, twins=0.0, seed=0):

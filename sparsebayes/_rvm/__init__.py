@@ -1,0 +1,1 @@
+"""What RVR and RVC share."""

@@ -1,0 +1,181 @@
+"""What regression and classification share: parameters, the search, the kept functions."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from sparsebayes._rvm.augment import Augmentation, Kept, Observed, Summary, summarise
+from sparsebayes._rvm.length_scales import ScaleFamily, design_of
+from sparsebayes._rvm.options import as_augment, as_solver
+from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
+from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
+from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
+from sparsebayes.engine import Adaptive, Design, Problem, Solution, Solver, run
+
+Array = np.ndarray
+
+
+class Machine(CallbackSupportMixin, BaseEstimator):
+    """Base of the relevance vector machines."""
+
+    _telling: bool  # whether a few samples for each input tell its length scale
+
+    basis: Any
+    solver: Any
+    adapt: Any
+    augment: Any
+    bias: Any
+    max_iter: Any
+    tol: Any
+    random_state: Any
+    verbose: Any
+    basis_: Basis
+    coef_: Array
+    alpha_: Array
+    sigma_: Array
+    augment_variance_: float | Array
+    _observed: Observed | Summary
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        precomputed = self.basis == "precomputed" if isinstance(self.basis, str) else False
+        tags.input_tags.pairwise = precomputed or isinstance(self.basis, Precomputed)
+        return tags
+
+    def _check_parameters(self) -> Solver:
+        check_switches(bias=self.bias, verbose=self.verbose)
+        as_augment(self.augment)
+        if self.adapt is not None:
+            check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"))
+        check_limits(self.max_iter, self.tol)
+        return as_solver(self.solver)
+
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, **options: Any
+    ) -> tuple[Array, Array, Array]:
+        """X, y and the weights of the samples, some of them positive."""
+        with remedies():
+            X, y = validate_data(self, X, y, dtype=np.float64, **options)
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        if not weights.any():
+            raise ValueError("sample_weight is zero for every sample; give some weight.")
+        return X, y, weights
+
+    def _check_inputs(self, X: Any) -> Array:
+        """Inputs to predict at, of a fitted model."""
+        check_is_fitted(self)
+        with remedies():
+            return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def _fit_basis(self, X: Array, weights: Array) -> Basis:
+        basis = as_basis(self.basis)
+        fitted = (Bias() + basis if self.bias else copy.copy(basis)).fit(X, weights)
+        if self.augment and not fitted.centred:
+            raise ValueError(
+                f"augment={self.augment!r} needs a function centred where a prediction is made, "
+                f"and basis={self.basis!r} has none; use augment=False, or add a kernel such as "
+                "RBF() to the basis."
+            )
+        return fitted
+
+    @staticmethod
+    def _design(basis: Basis, X: Array) -> Design:
+        """The distinct functions at X."""
+        return design_of(basis, X, memory_budget())
+
+    def _family(self, basis: Basis, X: Array, weights: Array) -> ScaleFamily | None:
+        """The basis as a function of the length scales to be learned, None if there are none."""
+        auto = self.adapt == "auto"
+        if self.adapt is None or not basis.log_scales().size or (auto and basis.scales_given):
+            return None
+        # Where the data say little, only units are chosen: more would follow the noise.
+        fine = not auto or (self._telling and weights.sum() >= 5 * X.shape[1])
+        ard = self.adapt != "isotropic"
+        return ScaleFamily(basis, X, weights, memory_budget(), ard=ard, fine=fine)
+
+    def _climb(
+        self,
+        solver: Solver,
+        problem: Problem,
+        basis: Basis,
+        X: Array,
+        weights: Array,
+        progress: Progress,
+    ) -> tuple[Basis, Solution]:
+        """The end of the search, and the basis with its length scales there."""
+        family = self._family(basis, X, weights)
+        if family is not None:
+            solver = Adaptive(solver, family)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        solution = run(
+            solver,
+            problem,
+            max_iter=self.max_iter,
+            tol=self.tol * max(1.0, problem.n_samples / 1000.0),
+            rng=rng,
+            report=progress.report,
+        )
+        if family is not None and solution.theta is not None:
+            basis = family.basis(solution.theta)
+        return basis, solution
+
+    def _keep(self, basis: Basis, X: Array, functions: Array) -> None:
+        """Keep these functions, numbered in the order of the basis."""
+        self.relevance_ = functions
+        self.basis_ = basis.select(functions)
+        centers = basis.center_index_[functions]
+        self.relevance_vectors_ = X[centers[centers >= 0]]
+
+    def _observe(
+        self, X: Array, slope: Array, curve: Array, share: Array | None, variance: float
+    ) -> None:
+        """Remember what `augment` needs of the training rows, and nothing without it."""
+        self._forget()
+        augment = as_augment(self.augment)
+        if augment is False:
+            return
+        self.augment_variance_ = variance = augment if isinstance(augment, float) else variance
+        kept = self._kept()
+        observed = Observed(X, slope, curve, share, variance).refined(kept)
+        self._observed = summarise(observed, kept) if augment == "fast" else observed
+
+    def _forget(self) -> None:
+        for name in ("_observed", "augment_variance_"):
+            self.__dict__.pop(name, None)
+
+    def _augmentation(self) -> Augmentation | None:
+        """The extra functions of a fitted model, None where it has none."""
+        return self._observed.augmentation(self._kept()) if hasattr(self, "_observed") else None
+
+    def _kept(self) -> Kept:
+        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
+        kept = np.isfinite(alpha)
+        return Kept(self.basis_, coef[kept], self.sigma_, alpha[kept], *np.nonzero(kept))
+
+    def _store_search(self, solution: Solution) -> None:
+        self.log_evidence_ = solution.state.evidence
+        self.evidence_path_ = solution.path
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.stop.converged
+        self.stop_reason_ = solution.stop.value
+
+    def _warn(self) -> None:
+        if not self.converged_:
+            text = f"{type(self).__name__} {self.stop_reason_}."
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    @staticmethod
+    def _batches(n_samples: int, numbers: int) -> Any:
+        """Slices of the samples; each takes the memory budget at so many numbers a sample."""
+        return gen_batches(n_samples, max(1, memory_budget() // 8 // (numbers + 16)))

@@ -1,0 +1,77 @@
+"""From the parameters of an estimator to the parts of the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._support.validation import as_number
+from sparsebayes.engine import EM, Flat, Prior, Sequential, Smoothness, Solver, Subspace, Trace
+
+_SOLVERS: dict[str, Solver] = {
+    "sequential": Sequential(),
+    "em": EM(),
+    "mackay": EM(mackay=True),
+    "subspace": Subspace(),
+}
+_PRIORS = ("flat", "aic", "bic", "ric")
+
+
+def as_solver(solver: Any) -> Solver:
+    """A solver from its name or a solver object."""
+    if isinstance(solver, str) and solver in _SOLVERS:
+        return _SOLVERS[solver]
+    if hasattr(solver, "climb") and not isinstance(solver, type):
+        return solver
+    raise ValueError(
+        f"solver must be one of {sorted(_SOLVERS)} or a solver object, got {solver!r}."
+    )
+
+
+def as_prior(
+    prior: Any, n_samples: float, smoothness: type[Smoothness] | type[Trace] = Smoothness
+) -> Prior:
+    """A prior from its name, a number c for `smoothness`, or a prior object."""
+    if isinstance(prior, str) and prior in _PRIORS:
+        if prior == "flat":
+            return Flat()
+        # S08 2.5; with one sample log N = 0.
+        return smoothness(
+            {"aic": 1.0, "bic": 0.5 * np.log(n_samples), "ric": np.log(n_samples)}[prior]
+        )
+    c = as_number(prior)
+    if c is not None and c >= 0:
+        return smoothness(c)
+    if isinstance(prior, Smoothness):
+        return smoothness(prior.c)
+    if hasattr(prior, "optimum") and not isinstance(prior, type):
+        return prior
+    raise ValueError(
+        f"prior must be one of {list(_PRIORS)}, a number c >= 0, or a prior such as Gamma(a, b), "
+        f"got {prior!r}."
+    )
+
+
+def as_noise(noise: Any) -> float | None:
+    """A fixed noise variance, or None for "estimate"."""
+    if isinstance(noise, str) and noise == "estimate":
+        return None
+    variance = as_number(noise)
+    if variance is not None and variance > 0:
+        return variance
+    raise ValueError(f"noise must be 'estimate' or a positive variance, got {noise!r}.")
+
+
+def as_augment(augment: Any) -> float | bool | str:
+    """Whether predictions get a function of their own, "fast", or the variance of its weight."""
+    if isinstance(augment, (bool, np.bool_)):
+        return bool(augment)
+    if isinstance(augment, str) and augment == "fast":
+        return augment
+    variance = as_number(augment)
+    if variance is not None and variance > 0:
+        return variance
+    raise ValueError(
+        f"augment must be True, False, 'fast' or a positive variance, got {augment!r}."
+    )

@@ -1,0 +1,1 @@
+"""What every capability uses: checks, batches, files, reports. It knows no model."""

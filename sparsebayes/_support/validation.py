@@ -1,0 +1,73 @@
+"""Checks of parameters: each passes, or says what was given and what may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def as_number(value: Any) -> float | None:
+    """A finite real number, None for anything else."""
+    if not isinstance(value, bool) and isinstance(value, Real) and np.isfinite(float(value)):
+        return float(value)
+    return None
+
+
+def check_limits(max_iter: Any, tol: Any) -> None:
+    """`max_iter` and `tol` are what they should be, or a clear error."""
+    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or int(max_iter) < 1:
+        raise ValueError(f"max_iter must be a whole number >= 1, got {max_iter!r}.")
+    gain = as_number(tol)
+    if gain is None or gain <= 0:
+        raise ValueError(f"tol must be a positive number (in units of log evidence), got {tol!r}.")
+
+
+def check_switches(*, verbose: Any, **switches: Any) -> None:
+    """`verbose` and what can be True or False are what they should be, or a clear error."""
+    for name, value in switches.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, got {value!r}.")
+    if not isinstance(verbose, (Integral, np.bool_)) or int(verbose) < 0:
+        raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """`value` is one of the words, or a clear error."""
+    if not (isinstance(value, str) and value in choices):
+        raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}.")
+
+
+def check_labels(y: np.ndarray) -> None:
+    """Labels can be put in order, or a clear error."""
+    kinds = sorted({type(label).__name__ for label in y.tolist()})
+    if y.dtype == object and len(kinds) > 1:
+        raise ValueError(
+            f"y mixes labels of different types, {', '.join(kinds)}; "
+            "use one type, and drop samples without a label."
+        )
+
+
+def check_range(y: np.ndarray) -> None:
+    """The squares of the targets are numbers, or a clear error."""
+    largest = float(np.abs(y).max())
+    if largest > 0 and not 1e-60 < largest < 1e60:
+        raise ValueError(
+            f"The largest target is {largest:.3g}, and its square is out of range; "
+            "rescale y to between 1e-60 and 1e60."
+        )
+
+
+@contextmanager
+def remedies() -> Iterator[None]:
+    """Add to scikit-learn's errors about values that are no numbers what to do about them."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        if "contains NaN" in text or "contains infinity" in text:
+            raise ValueError(f"{text}\nDrop these samples or repair their values.") from error
+        raise

@@ -1,0 +1,32 @@
+"""Basis functions of x: what an estimator turns its inputs into.
+
+A basis is unfitted until `fit` has seen the inputs: most have one function per row, centred on
+it. ``RBF() + Linear()`` is the union of two bases.
+"""
+
+from sparsebayes.basis.base import Basis
+from sparsebayes.basis.fixed import Bias, Linear, Polynomial, Precomputed
+from sparsebayes.basis.kernels import (
+    RBF,
+    KernelFunction,
+    Laplacian,
+    LinearSpline,
+    ThinPlateSpline,
+)
+from sparsebayes.basis.names import as_basis
+from sparsebayes.basis.union import Union
+
+__all__ = [
+    "RBF",
+    "Basis",
+    "Bias",
+    "KernelFunction",
+    "Laplacian",
+    "Linear",
+    "LinearSpline",
+    "Polynomial",
+    "Precomputed",
+    "ThinPlateSpline",
+    "Union",
+    "as_basis",
+]

@@ -1,0 +1,97 @@
+"""Bases whose functions do not depend on the data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import PolynomialFeatures
+
+from sparsebayes.basis.base import Basis, column_hashes
+from sparsebayes.engine.moments import Functions, Monomials
+
+Array = np.ndarray
+
+_EXACT_DEGREE = 3  # the moments of higher polynomials are too many to be quick
+
+
+class Fixed(Basis):
+    """Functions that do not depend on the data; `_kept` lists those in use."""
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        columns = self._compute(X if weights is None else X[weights > 0])
+        _, first = np.unique(column_hashes(columns), return_index=True)
+        self.distinct_ = np.sort(first)
+        self.n_functions_ = columns.shape[1]
+        self._kept = np.arange(self.n_functions_)
+        self._width = X.shape[1]
+        self.center_index_ = np.full(self.n_functions_, -1)
+        return self
+
+    @abstractmethod
+    def _compute(self, X: Array) -> Array:
+        """All functions at the rows of X."""
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        return self._compute(X)[:, self._kept if index is None else self._kept[index]]
+
+    def select(self, index: Array) -> Basis:
+        part = self._selected(index)
+        part._kept = self._kept[index]
+        return part
+
+
+class Bias(Fixed):
+    """The constant function."""
+
+    def _compute(self, X: Array) -> Array:
+        return np.ones((len(X), 1))
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        return (Monomials(np.zeros((len(self._kept), self._width), dtype=int)),)
+
+
+class Linear(Fixed):
+    """The inputs themselves."""
+
+    def _compute(self, X: Array) -> Array:
+        return X
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        return (Monomials(np.eye(self._width, dtype=int)[self._kept]),)
+
+
+class Precomputed(Fixed):
+    """The columns of X are the basis functions already, as with a precomputed kernel."""
+
+    def _compute(self, X: Array) -> Array:
+        return X
+
+
+class Polynomial(Fixed):
+    """All monomials of the inputs up to a degree, without the constant.
+
+    Parameters
+    ----------
+    degree : int, default=2
+    """
+
+    def __init__(self, degree: Any = 2) -> None:
+        self.degree = degree
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        whole = not isinstance(self.degree, bool) and isinstance(self.degree, Integral)
+        if not whole or self.degree < 1:
+            raise ValueError(f"Polynomial needs a whole degree >= 1, got {self.degree!r}.")
+        self._features = PolynomialFeatures(int(self.degree), include_bias=False).fit(X)
+        return super().fit(X, weights)
+
+    def _compute(self, X: Array) -> Array:
+        return self._features.transform(X)
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        if self.degree > _EXACT_DEGREE:
+            return None
+        return (Monomials(self._features.powers_[self._kept]),)

@@ -1,0 +1,302 @@
+"""Bases with one function per training row: kernels, and how they change with their scales."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import euclidean_distances
+
+from sparsebayes.basis.base import Basis
+from sparsebayes.engine.moments import Bumps, Functions
+
+Array = np.ndarray
+
+_SLOPE_BLOCK = 1 << 16  # pairs of a sample and a centre that derivatives are computed for at once
+
+
+def squared_distances(X: Array, Z: Array) -> Array:
+    """``‖x − z‖²`` for all pairs: exactly where that is fast, else through a matrix product."""
+    if X.shape[1] <= 16 or len(Z) == 0:
+        return cdist(X, Z, "sqeuclidean")
+    shift = Z.mean(axis=0)  # distances far from the origin would cancel
+    return euclidean_distances(X - shift, Z - shift, squared=True)
+
+
+def _weighted_squares(X: Array, Z: Array, weights: Array) -> Array:
+    """``Σ_nm w_nm (x_nd − z_md)²`` for each d, through matrix products."""
+    shift = Z.mean(axis=0) if len(Z) else 0.0  # far from the origin the parts would cancel
+    X, Z = X - shift, Z - shift
+    squares = weights.sum(axis=1) @ X**2 + weights.sum(axis=0) @ Z**2
+    return squares - 2.0 * np.einsum("nd,nd->d", X, weights @ Z)
+
+
+class Centred(Basis):
+    """One function per training row, ``x ↦ k(x, centre)``.
+
+    Attributes
+    ----------
+    positive_definite : bool
+        Whether k is known to be a covariance.
+    """
+
+    positive_definite = False
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        self._prepare(X, weights)
+        self.centers_ = X
+        self.n_functions_ = len(X)
+        self.center_index_ = np.arange(len(X))
+        rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+        _, first = np.unique(X[rows], axis=0, return_index=True)
+        self.distinct_ = rows[np.sort(first)]
+        return self
+
+    def _prepare(self, X: Array, weights: Array | None) -> None:
+        """Resolve parameters that depend on the inputs."""
+
+    @abstractmethod
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        """The kernel between the rows of X and of Z."""
+
+    @property
+    def centred(self) -> tuple[Centred, ...]:
+        return (self,)
+
+    def between(self, X: Array, Z: Array) -> Array:
+        """``k(x, z)`` for the rows of X and of Z, (len(X), len(Z))."""
+        if len(Z) == 0:  # kernels need not know about that
+            return np.empty((len(X), 0))
+        return self._kernel(X, Z)
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        return self.between(X, self.centers_ if index is None else self.centers_[index])
+
+    def select(self, index: Array) -> Basis:
+        part = self._selected(index)
+        part.centers_ = self.centers_[index]
+        return part
+
+
+class Scaled(Centred):
+    """A kernel of inputs divided by `length_scale`.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+        One for all inputs, one for each, or ``sqrt(D var(X) / 2)``, which is
+        ``gamma="scale"`` of scikit-learn's support vector machines.
+
+    Attributes
+    ----------
+    length_scale_ : float or ndarray of shape (D,)
+    """
+
+    length_scale_: float | Array
+
+    def __init__(self, length_scale: Any = "scale") -> None:
+        self.length_scale = length_scale
+
+    def _prepare(self, X: Array, weights: Array | None) -> None:
+        name = type(self).__name__
+        if isinstance(self.length_scale, str):
+            if self.length_scale != "scale":
+                raise ValueError(
+                    f"length_scale of {name} must be positive numbers or 'scale', "
+                    f"got {self.length_scale!r}."
+                )
+            rows = None if weights is None else np.broadcast_to(weights[:, None], X.shape)
+            spread = np.sqrt(np.average((X - np.average(X, weights=rows)) ** 2, weights=rows))
+            # A constant input leaves rounding; any scale does then.
+            usable = spread > 1e-12 * np.abs(X).max()
+            self.length_scale_ = float(spread * np.sqrt(0.5 * X.shape[1])) if usable else 1.0
+            return
+        try:
+            scale = np.asarray(self.length_scale, dtype=np.float64)
+        except (TypeError, ValueError):
+            scale = np.asarray(np.nan)
+        if scale.ndim > 1 or not np.all(np.isfinite(scale)) or not np.all(scale > 0):
+            raise ValueError(
+                f"length_scale of {name} must be positive numbers or 'scale', "
+                f"got {self.length_scale!r}."
+            )
+        if scale.ndim == 1 and scale.size != X.shape[1]:
+            raise ValueError(
+                f"length_scale of {name} has {scale.size} entries for {X.shape[1]} features; "
+                "give one number, or one for each feature."
+            )
+        self.length_scale_ = scale if scale.ndim else float(scale)
+
+    @property
+    def scales_given(self) -> bool:
+        return not isinstance(self.length_scale, str)
+
+    def log_scales(self) -> Array:
+        return np.log(np.broadcast_to(self.length_scale_, self.centers_.shape[1:]))
+
+    def rescaled(self, log_scales: Array) -> Basis:
+        part = copy.copy(self)
+        scale = np.exp(log_scales)
+        one = np.ndim(self.length_scale_) == 0 and np.all(log_scales == log_scales[0])
+        part.length_scale_ = float(scale[0]) if one else scale
+        return part
+
+    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+        scale = np.broadcast_to(self.length_scale_, X.shape[1:])
+        centers = self.centers_[index] / scale
+        total = np.zeros(scale.size)
+        rows = max(1, _SLOPE_BLOCK // max(1, len(centers)))
+        for start in range(0, len(X), rows):
+            part = slice(start, start + rows)
+            total += self._scale_slopes(X[part] / scale, centers, slopes[part])
+        return total
+
+    @abstractmethod
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        """The same for some rows; X and Z are in units of the length scale."""
+
+
+class RBF(Scaled):
+    """``exp(-½ Σ_d (x_d − z_d)² / ℓ_d²)``, centred on the training rows.
+
+    The width r of Tipping's ``exp(-‖x − z‖²/r²)`` is ``ℓ = r/√2``.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+        ℓ; "scale" takes ``sqrt(D var(X) / 2)``.
+    """
+
+    positive_definite = True
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        return self._decay(X / self.length_scale_, Z / self.length_scale_)
+
+    @staticmethod
+    def _decay(X: Array, Z: Array) -> Array:
+        out = squared_distances(X, Z)
+        out *= -0.5
+        return np.exp(out, out=out)
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        return _weighted_squares(X, Z, slopes * self._decay(X, Z))  # QC04 (2.38)
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        scales = np.broadcast_to(self.length_scale_, self.centers_.shape[1:])
+        return (Bumps(self.centers_, scales.astype(np.float64)),)
+
+
+class Laplacian(Scaled):
+    """``exp(-Σ_d |x_d − z_d| / ℓ_d)``, centred on the training rows.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+    """
+
+    positive_definite = True
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        return np.exp(-cdist(X / self.length_scale_, Z / self.length_scale_, "cityblock"))
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        weights = slopes * np.exp(-cdist(X, Z, "cityblock"))
+        pairs = zip(X.T, Z.T, strict=True)
+        return np.array([np.vdot(weights, np.abs(np.subtract.outer(x, z))) for x, z in pairs])
+
+
+class ThinPlateSpline(Scaled):
+    """``r² log r`` of the distance r from the centre, in units of `length_scale` [1]_.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default="scale"
+
+    References
+    ----------
+    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.3).
+    """
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        squared = squared_distances(X / self.length_scale_, Z / self.length_scale_)
+        return 0.5 * squared * np.log(np.where(squared > 0, squared, 1.0))
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        squared = squared_distances(X, Z)
+        weights = -slopes * (1.0 + np.log(np.where(squared > 0, squared, 1.0)))
+        return _weighted_squares(X, Z, weights)
+
+
+class LinearSpline(Scaled):
+    """Vapnik's linear spline kernel, the product over inputs [1]_, [2]_.
+
+    ``1 + xz + xz min(x, z) − ½(x + z) min(x, z)² + ⅓ min(x, z)³`` with x and z in units of
+    `length_scale`.
+
+    Parameters
+    ----------
+    length_scale : float, array-like of shape (D,) or "scale", default=1.0
+
+    References
+    ----------
+    .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", 2001, (29).
+    .. [2] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.1).
+    """
+
+    def __init__(self, length_scale: Any = 1.0) -> None:
+        self.length_scale = length_scale
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        out = np.ones((len(X), len(Z)))
+        for x, z in zip((X / self.length_scale_).T, (Z / self.length_scale_).T, strict=True):
+            square, cubic = self._powers(x, z)
+            out *= 1.0 + square + cubic
+        return out
+
+    @staticmethod
+    def _powers(x: Array, z: Array) -> tuple[Array, Array]:
+        """The parts of one input's factor that go with the second and third power of its unit."""
+        product = np.multiply.outer(x, z)
+        least = np.minimum.outer(x, z)
+        half_sum = 0.5 * np.add.outer(x, z)
+        return product, least * (product - least * (half_sum - least / 3.0))
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+        powers = [self._powers(x, z) for x, z in zip(X.T, Z.T, strict=True)]
+        factors = [1.0 + square + cubic for square, cubic in powers]
+        after = [np.ones_like(slopes)]  # the product of the factors after each
+        for factor in factors[:0:-1]:
+            after.append(after[-1] * factor)
+        total = np.empty(len(factors))
+        before = -slopes
+        for d, (square, cubic) in enumerate(powers):
+            total[d] = np.vdot(before * (2.0 * square + 3.0 * cubic), after.pop())
+            before = before * factors[d]
+        return total
+
+
+class KernelFunction(Centred):
+    """Any callable ``k(X, Z)`` that returns an array of shape (len(X), len(Z)).
+
+    Parameters
+    ----------
+    function : callable
+    """
+
+    def __init__(self, function: Callable[[Array, Array], Array]) -> None:
+        self.function = function
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        out = np.asarray(self.function(X, Z), dtype=np.float64)
+        if out.shape != (len(X), len(Z)):
+            raise ValueError(
+                f"The basis function {self.function!r} returned shape {out.shape} for inputs of "
+                f"{len(X)} and {len(Z)} rows; it must return ({len(X)}, {len(Z)})."
+            )
+        if not np.isfinite(out).all():
+            raise ValueError(f"The basis function {self.function!r} returned NaN or infinity.")
+        return out

@@ -1,0 +1,117 @@
+"""Unions of bases."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from sparsebayes.basis.base import Basis
+from sparsebayes.basis.kernels import Centred
+from sparsebayes.engine.moments import Functions
+
+Array = np.ndarray
+
+
+def _sums(columns: Array) -> Array:
+    """A weighted sum of each column, the same to the last bit for the same column."""
+    weights = np.cos(np.arange(1.0, len(columns) + 1.0))
+    return (columns * weights[:, None]).sum(axis=0)
+
+
+class Union(Basis):
+    """The functions of two bases, those of `left` first; made by ``left + right``.
+
+    Parameters
+    ----------
+    left, right : Basis
+    """
+
+    def __init__(self, left: Basis, right: Basis) -> None:
+        self.left = left
+        self.right = right
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{self.left!r} + {self.right!r}"
+
+    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+        self.left_ = copy.copy(self.left).fit(X, weights)  # the parameters stay as they are
+        self.right_ = copy.copy(self.right).fit(X, weights)
+        first = self.left_.n_functions_
+        self.n_functions_ = first + self.right_.n_functions_
+        seen = X if weights is None else X[weights > 0]
+        self.distinct_ = np.concatenate([self.left_.distinct_, first + self._new(seen)])
+        self.center_index_ = np.concatenate([self.left_.center_index_, self.right_.center_index_])
+        return self
+
+    def _new(self, X: Array) -> Array:
+        """The distinct functions of `right_` that `left_` does not have."""
+        left, right = self.left_.distinct_, self.right_.distinct_
+        few = X[:: max(1, len(X) // 4)]  # a few rows tell most of them apart
+        ours, theirs = _sums(self.left_.columns(few, left)), _sums(self.right_.columns(few, right))
+        shared = theirs == ours if ours.size == 1 else np.isin(theirs, ours)
+        if not shared.any():
+            return right
+        left, twins = left[np.isin(ours, theirs)], right[shared]
+        same = np.isin(self.right_._hashes(X, twins), self.left_._hashes(X, left))
+        return np.setdiff1d(right, twins[same])
+
+    @property
+    def centred(self) -> tuple[Centred, ...]:
+        return self.left_.centred + self.right_.centred
+
+    def functions(self) -> tuple[Functions, ...] | None:
+        left, right = self.left_.functions(), self.right_.functions()
+        return None if left is None or right is None else left + right
+
+    def _split(self, index: Array) -> tuple[Array, Array, Array]:
+        inside = index < self.left_.n_functions_
+        return inside, index[inside], index[~inside] - self.left_.n_functions_
+
+    def columns(self, X: Array, index: Array | None = None) -> Array:
+        if index is None:
+            return np.hstack([self.left_.columns(X), self.right_.columns(X)])
+        inside, left, right = self._split(np.asarray(index))
+        if left.size == 0:  # no copy of a large block for the sake of an empty one
+            return self.right_.columns(X, right)
+        parts = self.left_.columns(X, left), self.right_.columns(X, right)
+        if inside[: left.size].all():
+            return np.hstack(parts)
+        out = np.empty((len(X), len(inside)))
+        out[:, inside], out[:, ~inside] = parts
+        return out
+
+    def kinds(self) -> Array:
+        left, right = self.left_.kinds(), self.right_.kinds()
+        return np.concatenate([left, np.where(right < 0, -1, right + left.max(initial=-1) + 1)])
+
+    @property
+    def scales_given(self) -> bool:
+        return self.left_.scales_given or self.right_.scales_given
+
+    def log_scales(self) -> Array:
+        return np.concatenate([self.left_.log_scales(), self.right_.log_scales()])
+
+    def rescaled(self, log_scales: Array) -> Basis:
+        first = self.left_.log_scales().size
+        part = copy.copy(self)
+        part.left_ = self.left_.rescaled(log_scales[:first])
+        part.right_ = self.right_.rescaled(log_scales[first:])
+        return part
+
+    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+        inside, left, right = self._split(index)
+        parts = (
+            self.left_.scale_slopes(X, left, slopes[:, inside]),
+            self.right_.scale_slopes(X, right, slopes[:, ~inside]),
+        )
+        return np.concatenate(parts)
+
+    def select(self, index: Array) -> Basis:
+        inside, left, right = self._split(np.asarray(index))
+        if np.any(np.diff(inside.astype(int)) > 0):
+            raise ValueError("select needs indices in the order of the basis.")
+        part = self._selected(index)
+        part.left_ = self.left_.select(left)
+        part.right_ = self.right_.select(right)
+        return part

@@ -1,0 +1,5 @@
+"""Relevance vector classification."""
+
+from sparsebayes.classification.rvc import RVC
+
+__all__ = ["RVC"]

@@ -1,0 +1,516 @@
+"""Relevance vector classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+
+from sparsebayes._rvm.base import Machine
+from sparsebayes._rvm.options import as_prior
+from sparsebayes._rvm.progress import Progress, with_callbacks
+from sparsebayes._support.validation import check_choice, check_labels, check_switches
+from sparsebayes.basis import Basis
+from sparsebayes.classification import class_probability
+from sparsebayes.classification.class_weight import weigh_classes
+from sparsebayes.engine import (
+    Design,
+    Latent,
+    Logit,
+    Probit,
+    Sites,
+    Softmax,
+    Solution,
+    Solver,
+    Trace,
+    learn,
+)
+from sparsebayes.engine.linalg import one_thread
+
+Array = np.ndarray
+
+_CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
+
+
+class RVC(ClassifierMixin, Machine):
+    """Relevance vector classification: sparse, with probabilities, tuned by the evidence.
+
+    A latent function ``f(x) = Σ_m w_m φ_m(x)`` for two classes, or one for each of more, stands
+    behind a likelihood of the labels, with an independent Gaussian prior on each weight.
+    The precisions of these priors maximise the approximate evidence [1]_; most become infinite,
+    and their functions leave the model. Probabilities are averaged over the weight posterior.
+
+    Parameters
+    ----------
+    basis : str, Basis or callable, default="rbf"
+        "rbf", "linear_spline", "thin_plate", "polynomial", "linear", "laplacian", "precomputed"
+        (the columns of X are the functions), an object of `sparsebayes.basis`, or ``k(X, Z)``.
+    solver : str or solver object, default="sequential"
+        "sequential" [2]_, "em", "mackay" [1]_ or "subspace" [3]_. All climb the same objective.
+    prior : str, float or prior object, default="flat"
+        On the precisions: "flat" is the classical machine; "aic", "bic", "ric" or a number c
+        charge c for each effective parameter [4]_ and keep fewer functions; or ``Gamma(a, b)``.
+    link : {"logit", "probit"}, default="logit"
+        The likelihood of two classes: ``1/(1 + exp(−f))`` or ``Φ(f)``.
+    inference : {"laplace", "mean_field", "tap"}, default="laplace"
+        How the posterior is made Gaussian: at its maximum [1]_, or for the probit link by the
+        naive or the adaptive TAP mean field [3]_; the latter is expectation propagation, the
+        closest to the true posterior and the slowest.
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        With more than two classes: one model with a softmax, or one model for each class against
+        the rest. The probit link has no softmax: its classes go against the rest.
+    share_alpha : bool, default=False
+        Whether in a multinomial model the classes share one precision for each function, so that
+        a function is kept for all classes or for none.
+    adapt : "auto", "ard", "isotropic" or None, default="auto"
+        Length scales to learn from the evidence: one for each input ("ard"), a common factor
+        ("isotropic"), or none. What the basis has is where the search starts. "auto" chooses
+        between ``length_scale="scale"`` for all inputs and for each, so that inputs need not be
+        standardised; length scales that are given as numbers stay.
+        Labels tell little about scales: with few samples "ard" tends to be too certain. Classes
+        one against the rest share their scales.
+    augment : bool, "fast" or float, default=False
+        Whether predictions get a function of their own for each latent function, centred at the
+        test point, whose weight the data determine as far as they can [5]_: then the latent
+        standard deviation grows away from the data, and probabilities become less sure. The basis
+        needs a kernel; with several, each gets a function. A number is the prior variance
+        of an extra weight; True takes the variance of the latent functions over the training
+        rows, but at most three times that of the noise which makes labels of them (1 for a probit,
+        π²/3 for a logit, π²/6 for a softmax). The model keeps the training rows, and a
+        prediction costs as many operations as there are rows times kept weights. "fast"
+        keeps 512 rows (512/K with K classes in one model) and approximates the others through them.
+    bias : bool, default=True
+        Whether a constant function is among the candidates.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the samples. Probabilities are then those
+        of the weighted sample.
+    max_iter : int, default=10000
+        The largest number of steps of the solver.
+    tol : float, default=0.01
+        The fit ends when no addition, deletion or re-estimation of a function gains more than
+        this in log evidence; with more than 1000 samples, than `tol` for each 1000.
+    n_jobs : int or None, default=None
+        Threads for the models of `multi_class="ovr"`.
+    random_state : int, RandomState instance or None, default=None
+        Used by "subspace" only.
+    verbose : int, default=0
+        1 prints every tenth step, 2 each.
+
+    Attributes
+    ----------
+    classes_ : ndarray, (K,)
+    relevance_ : ndarray of int, (S,)
+        The functions kept, by any class, in the order of the basis; the bias is number 0 if there
+        is one.
+    relevance_vectors_ : ndarray, (R, D)
+        The rows of X on which kept functions are centred.
+    coef_ : ndarray, (S,), with more than two classes (K, S)
+        Posterior mean of the weights; 0 for a function that a class does not keep.
+    alpha_, determined_ : ndarray, as `coef_`
+        Prior precisions, ∞ for a function that a class does not keep, and ``1 − α Σ_ii``.
+    augment_variance_ : float or ndarray, (K,)
+        With `augment`, the prior variance of an extra weight; of each model if there are several.
+    sigma_ : ndarray, (P, P)
+        Posterior covariance of the P kept weights: of ``coef_[numpy.isfinite(alpha_)]``.
+    log_evidence_ : float
+        The approximate log evidence; with one model for each class the sum over them.
+    evidence_path_ : ndarray
+        The objective (log evidence and log prior) along the accepted steps; it never falls.
+    n_iter_ : int
+    converged_ : bool
+    stop_reason_ : str
+    basis_ : Basis
+        The fitted basis with the kept functions only.
+    estimators_ : list of RVC
+        With one model for each class, these models.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    The evidence has many local maxima; the fit ends in one of them. With K classes in one model a
+    step costs K times the products of a two-class model, and a Cholesky factorisation of the kept
+    weights of all classes together. Away from the data the latent functions of a localised basis
+    are what the bias says, with a small standard deviation; `augment` makes it grow.
+
+    References
+    ----------
+    .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", JMLR 2001.
+    .. [2] M. Tipping, A. Faul, "Fast marginal likelihood maximisation for sparse Bayesian
+       models", AISTATS 2003.
+    .. [3] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 2.4 and app. C.
+    .. [4] A. Schmolck, "Smooth Relevance Vector Machines", 2008, 2.11.
+    .. [5] C. Rasmussen, J. Quiñonero-Candela, "Healing the relevance vector machine through
+       augmentation", ICML 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sparsebayes import RVC
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RVC().fit(X, y)
+    >>> model.predict_proba([[0.0, 1.0], [1.0, -0.5]]).round(1)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    _telling = False
+
+    def __init__(
+        self,
+        basis: Any = "rbf",
+        *,
+        solver: Any = "sequential",
+        prior: Any = "flat",
+        link: str = "logit",
+        inference: str = "laplace",
+        multi_class: str = "multinomial",
+        share_alpha: bool = False,
+        adapt: str | None = "auto",
+        augment: bool | float | str = False,
+        bias: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 10_000,
+        tol: float = 0.01,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.basis = basis
+        self.solver = solver
+        self.prior = prior
+        self.link = link
+        self.inference = inference
+        self.multi_class = multi_class
+        self.share_alpha = share_alpha
+        self.adapt = adapt
+        self.augment = augment
+        self.bias = bias
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RVC:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any type, two classes or more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 counts as the same sample twice, a weight of 0 as none.
+
+        Returns
+        -------
+        self : RVC
+        """
+        solver = self._check_parameters()
+        self._check_likelihood()
+        X, y, weights = self._check_data(X, y, sample_weight)
+        check_labels(y)
+        check_classification_targets(y)
+        weights = weigh_classes(self.class_weight, y, weights)
+        seen = weights > 0
+        self.classes_, labels = np.unique(y[seen], return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                "RVC needs samples of at least two classes, "
+                f"got only one class: {self.classes_[:1].tolist()[0]!r}."
+            )
+        progress = Progress(self, X, y, self.max_iter)
+        basis = self._fit_basis(X, weights)
+        self.__dict__.pop("estimators_", None)
+        if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
+            self._fit_each(solver, basis, X, seen, labels, weights[seen], progress)
+        else:
+            problem = self._problem(self._design(basis, X[seen]), labels, weights[seen])
+            basis, solution = self._climb(solver, problem, basis, X[seen], weights[seen], progress)
+            self._store(basis, X, solution)
+            self._remember(X[seen], weights[seen], solution)
+        progress.end()
+        self._warn()
+        return self
+
+    def _check_likelihood(self) -> None:
+        check_choice("link", self.link, ("logit", "probit"))
+        check_choice("inference", self.inference, tuple(_CAVITIES))
+        check_choice("multi_class", self.multi_class, ("multinomial", "ovr"))
+        check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
+        if self.link == "logit" and self.inference != "laplace":
+            raise ValueError(
+                f"inference={self.inference!r} needs link='probit'; "
+                "link='logit' has inference='laplace'."
+            )
+
+    def _sites(self, labels: Array, weights: Array) -> Sites:
+        if self.classes_.size > 2:
+            return Softmax(labels, weights, self.classes_.size)
+        signs = np.where(labels == 1, 1.0, -1.0)
+        if self.link == "logit":
+            return Logit(signs, weights)
+        return Probit(signs, weights, _CAVITIES[self.inference])
+
+    def _problem(self, design: Design, labels: Array, weights: Array) -> Latent:
+        prior = as_prior(self.prior, float(weights.sum()), smoothness=Trace)
+        sites = self._sites(labels, weights)
+        return Latent(design, prior, sites, share=self.share_alpha and sites.outputs > 1)
+
+    def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
+        state = solution.state
+        n_outputs = 1 if self.classes_.size == 2 else self.classes_.size
+        if state.group > 1:
+            function = np.repeat(state.active, n_outputs)
+            output = np.tile(np.arange(n_outputs), state.active.size)
+        else:
+            output, function = np.divmod(state.active, basis.distinct_.size)
+        function = basis.distinct_[function]
+        order = np.lexsort((function, output))
+        kept, column = np.unique(function, return_inverse=True)
+        self._keep(basis, X, kept)
+        self.sigma_ = state.cov[order][:, order]
+        alpha = state.precisions[order]
+        self._set_weights(
+            state.mean[order], alpha, 1.0 - alpha * self.sigma_.diagonal(),
+            output[order], column[order], (n_outputs, kept.size),
+        )  # fmt: skip
+        self._store_search(solution)
+
+    def _remember(self, X: Array, weights: Array, solution: Solution) -> None:
+        expansion = solution.state.local.expansion
+        latent = self.basis_.columns(X) @ np.atleast_2d(self.coef_).T
+        outputs = latent.shape[1]
+        curve = np.stack([expansion.diagonal(k) for k in range(outputs)], axis=1)
+        share = None
+        if outputs > 1:
+            share = np.sqrt(expansion.weights)[:, None] * expansion.probability
+        # A label is the sign, or the place of the largest, of f with noise: normal, logistic, or
+        # Gumbel's. Where classes can be separated f is as large as one likes; its noise is not.
+        noise = 1.0 if self.link == "probit" else np.pi**2 / (6.0 if outputs > 1 else 3.0)
+        spread = np.average((latent - np.average(latent, 0, weights)) ** 2, 0, weights).mean()
+        self._observe(X, expansion.slope, curve, share, float(min(spread, 3.0 * noise)))
+
+    def _set_weights(
+        self,
+        mean: Array,
+        alpha: Array,
+        determined: Array,
+        output: Array,
+        column: Array,
+        shape: tuple[int, int],
+    ) -> None:
+        coef, precision, determination = np.zeros(shape), np.full(shape, np.inf), np.zeros(shape)
+        coef[output, column] = mean
+        precision[output, column] = alpha
+        determination[output, column] = determined
+        two = shape[0] == 1
+        self.coef_ = coef[0] if two else coef
+        self.alpha_ = precision[0] if two else precision
+        self.determined_ = determination[0] if two else determination
+
+    def _fit_each(
+        self,
+        solver: Solver,
+        basis: Basis,
+        X: Array,
+        seen: Array,
+        labels: Array,
+        weights: Array,
+        progress: Progress,
+    ) -> None:
+        """One model for each class, and all of them as one with independent blocks."""
+
+        rows = X[seen]
+        family = self._family(basis, rows, weights)
+        if family is not None:  # one set of length scales, by the classes together
+            problem = self._problem(self._design(basis, rows), labels, weights)
+            with one_thread():
+                basis = family.basis(learn(problem, family))
+        design = self._design(basis, rows)
+
+        def fit(k: int) -> RVC:
+            fixed = {"multi_class": "multinomial", "adapt": None}
+            model = RVC(**{**self.get_params(deep=False), **fixed})
+            model.classes_ = np.array([False, True])
+            model.n_features_in_ = self.n_features_in_
+            inside = (labels == k).astype(np.intp)
+            problem = model._problem(design, inside, weights)
+            _, solution = model._climb(solver, problem, basis, rows, weights, progress)
+            model._store(basis, X, solution)
+            model._remember(rows, weights, solution)
+            return model
+
+        with one_thread():  # threads share the design; BLAS must not start its own in each
+            parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+            models = parallel(delayed(fit)(k) for k in range(self.classes_.size))
+        self.estimators_ = list(models)
+        self._forget()
+        if self.augment:
+            self.augment_variance_ = np.array([model.augment_variance_ for model in models])
+        kept = np.unique(np.concatenate([model.relevance_ for model in models]))
+        self._keep(basis, X, kept)
+        self._set_weights(
+            np.concatenate([model.coef_ for model in models]),
+            np.concatenate([model.alpha_ for model in models]),
+            np.concatenate([model.determined_ for model in models]),
+            np.concatenate([np.full(model.coef_.size, k) for k, model in enumerate(models)]),
+            np.concatenate([np.searchsorted(kept, model.relevance_) for model in models]),
+            (len(models), kept.size),
+        )
+        size = sum(model.coef_.size for model in models)
+        self.sigma_ = np.zeros((size, size))
+        start = 0
+        for model in models:
+            part = slice(start, start + model.coef_.size)
+            self.sigma_[part, part] = model.sigma_
+            start = part.stop
+        self.log_evidence_ = float(sum(model.log_evidence_ for model in models))
+        longest = max(model.evidence_path_.size for model in models)
+        paths = [np.pad(m.evidence_path_, (0, longest - m.evidence_path_.size), mode="edge")
+                 for m in models]  # fmt: skip
+        self.evidence_path_ = np.sum(paths, axis=0)
+        self.n_iter_ = max(model.n_iter_ for model in models)
+        self.converged_ = all(model.converged_ for model in models)
+        worst = next((m for m in models if not m.converged_), models[0])
+        self.stop_reason_ = worst.stop_reason_
+
+    def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """How strongly the model decides; or the latent function and its uncertainty.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        return_std : bool, default=False
+            Whether to return mean and standard deviation of the latent function instead.
+
+        Returns
+        -------
+        decision : ndarray, (n,), with more than two classes (n, K)
+            The log odds of the second of two classes, or the logarithms of the probabilities,
+            by `predict_proba`: in units of the latent function, and nearer to 0 than its mean
+            where it is uncertain.
+        mean, std : ndarray, the same shape
+            Only if asked for.
+        """
+        X = self._check_inputs(X)
+        if return_std:
+            mean, variance = self._latent(X, with_variance=True)
+            if self.classes_.size == 2:
+                mean, variance = mean[:, 0], variance[:, 0]
+            return mean, np.sqrt(variance)
+        logs = np.log(np.maximum(self._probabilities(X), np.finfo(np.float64).tiny))
+        return logs[:, 1] - logs[:, 0] if self.classes_.size == 2 else logs
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, averaged over the weight posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        probability : ndarray, (n, K)
+            In the order of `classes_`; rows sum to one.
+        """
+        return self._probabilities(self._check_inputs(X))
+
+    def _probabilities(self, X: Array) -> Array:
+        if self.classes_.size > 2 and not hasattr(self, "estimators_"):
+            return self._softmax(X)
+        average = class_probability.logit if self.link == "logit" else class_probability.probit
+        mean, variance = self._latent(X, with_variance=True)
+        if self.classes_.size == 2:
+            both = np.concatenate([-mean, mean], axis=1)
+            probability = average(both, np.repeat(variance, 2, axis=1))
+        else:
+            probability = average(mean, variance)
+        total = probability.sum(axis=1, keepdims=True)
+        # Where every class is as good as impossible, none is preferred.
+        return np.divide(
+            probability, total, out=np.full_like(probability, 1.0 / self.classes_.size),
+            where=total > 0,
+        )  # fmt: skip
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        labels : ndarray, (n,)
+        """
+        X = self._check_inputs(X)
+        if self.classes_.size == 2:
+            mean = self._latent(X, with_variance=False)[0][:, 0]
+            best = (mean > 0).astype(np.intp)
+            doubtful = np.abs(mean) < 1e-12  # there the probabilities may be equal in rounding
+            if doubtful.any():
+                best[doubtful] = self._probabilities(X[doubtful]).argmax(axis=1)
+        else:
+            best = self._probabilities(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _blocks(self, X: Array) -> Any:
+        """For parts of X: the slice, the kept weights' outputs and functions, latent means, roots.
+
+        A root, (n, K, L), is that of the covariance which augmentation adds.
+        """
+        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
+        output, column = np.nonzero(np.isfinite(alpha))
+        numbers = column.size + alpha.shape[0] * (column.size + 2 * class_probability.N_DRAWS)
+        numbers *= 8  # an eighth of the budget
+        extra = self._augmentation()
+        for part in self._batches(len(X), numbers + (0 if extra is None else extra.numbers)):
+            values = self.basis_.columns(X[part])
+            columns, mean = values[:, column], values @ coef.T
+            root = np.zeros((*mean.shape, 0))
+            if extra is not None:
+                shift, root = extra.correct(X[part], columns)
+                mean += shift
+            yield part, output, columns, mean, root
+
+    def _latent(self, X: Array, *, with_variance: bool) -> tuple[Array, Array]:
+        """Mean and variance of the latent functions, (n, K) or (n, 1)."""
+        n_outputs = np.atleast_2d(self.coef_).shape[0]
+        if hasattr(self, "estimators_") and hasattr(self, "augment_variance_"):
+            parts = [m._latent(X, with_variance=with_variance) for m in self.estimators_]
+            return np.hstack([m for m, _ in parts]), np.hstack([v for _, v in parts])
+        mean = np.empty((len(X), n_outputs))
+        variance = np.zeros((len(X), n_outputs))
+        for part, output, columns, center, root in self._blocks(X):
+            mean[part] = center
+            for k in range(n_outputs) if with_variance else ():
+                own = np.flatnonzero(output == k)
+                some = columns[:, own]
+                spread = np.einsum("ns,ns->n", some @ self.sigma_[np.ix_(own, own)], some)
+                variance[part, k] = np.maximum(spread, 0.0) + (root[:, k] ** 2).sum(axis=1)
+        return mean, variance
+
+    def _softmax(self, X: Array) -> Array:
+        n_classes = self.classes_.size
+        values, vectors = np.linalg.eigh(self.sigma_)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        probability = np.empty((len(X), n_classes))
+        for part, output, columns, mean, extra in self._blocks(X):
+            half = np.zeros((len(columns), n_classes, root.shape[0]))
+            for k in range(n_classes):
+                own = np.flatnonzero(output == k)
+                half[:, k] = columns[:, own] @ root[own]
+            covariance = half @ half.transpose(0, 2, 1) + extra @ extra.transpose(0, 2, 1)
+            probability[part] = class_probability.multinomial(mean, covariance)
+        return probability

@@ -1,0 +1,248 @@
+"""What ``sparsebayes denoise`` does between its options and its files."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from sparsebayes.cli.csv_table import (
+    Table,
+    TableError,
+    format_table,
+    is_missing,
+    is_number,
+    read_table,
+)
+from sparsebayes.cli.media import SUFFIXES, Media, encode_npy, read_media
+from sparsebayes.cli.progress_line import Ticker
+from sparsebayes.cli.report import Rows, aligned, joined
+from sparsebayes.denoising.closed_form import RULES
+from sparsebayes.dictionaries import as_dictionary
+from sparsebayes.persistence import package_version
+
+_COVERAGE = 0.95
+_RESULTS = ("denoised", "std", "lower", "upper")
+_KINDS = {".csv": ".csv", **SUFFIXES}
+_IMAGES = (".png", ".tif", ".tiff")
+_OPTIONS = {".csv": ("column", "time", "coverage"), ".npy": ("axes",)}  # of one kind of file only
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a CSV file; the names that it shares with `Media` mean the same."""
+
+    table: Table
+    name: str
+    values: np.ndarray
+    time: str | None
+    t: np.ndarray | None
+    coverage: float
+
+    channels = (("", ...),)
+
+    @property
+    def source(self) -> str:
+        return self.table.source
+
+    @property
+    def about(self) -> str:
+        return f"{len(self.table.rows)} rows, column {self.name}"
+
+    def encode(self, signal: np.ndarray, std: np.ndarray) -> bytes:
+        """The CSV file of the results, beside what they were made of."""
+        half = float(ndtri(0.5 + 0.5 * self.coverage)) * std
+        given = [self.name] if self.time is None else [self.time, self.name]
+        columns = {name: np.array(self.table.texts(name), dtype=object) for name in given}
+        results = (signal, std, signal - half, signal + half)
+        return format_table(columns | dict(zip(_RESULTS, results, strict=True))).encode()
+
+
+@dataclass
+class Outcome:
+    """What came of all channels of a file; `std` is empty if it was not asked for."""
+
+    signal: np.ndarray
+    std: np.ndarray
+    noise_variances: list[float] = field(default_factory=list)
+    kept: int = 0
+    coefficients: int = 0
+    figures: dict[Path, bytes] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
+    """Denoise a file.
+
+    Parameters
+    ----------
+    args : Namespace
+        The options of the command.
+
+    Returns
+    -------
+    files : dict of Path to bytes
+        What is to be written.
+    report : str
+        What is to be told.
+    """
+    kind = _check_options(args)
+    start = time.monotonic()
+    with Ticker(quiet=args.quiet) as ticker:
+        ticker.text = f"reading {args.input}"
+        data = _column(args) if kind == ".csv" else read_media(args.input)
+        outcome = _denoise(data, args, ticker)
+        ticker.text = f"writing {args.output}"
+        if isinstance(data, Column):
+            content = data.encode(outcome.signal, outcome.std)
+        else:
+            content = data.encode(outcome.signal)
+    files = {Path(args.output): content}
+    if args.std:
+        files[Path(args.std)] = encode_npy(outcome.std)
+    files |= outcome.figures
+    return files, _report(data, outcome, args, time.monotonic() - start, files)
+
+
+def _check_options(args: Namespace) -> str:
+    """The kind of file; raise before the work what would spoil it."""
+    suffix = Path(args.input).suffix
+    kind = _KINDS.get(suffix.lower())
+    if kind is None:
+        raise ValueError(
+            f"{args.input}: files of type {suffix or 'none'!r} cannot be denoised; those of type "
+            f"{', '.join(_KINDS)} can"
+        )
+    if _KINDS.get(Path(args.output).suffix.lower()) != kind:
+        raise ValueError(
+            f"output {args.output!r} must be of the type of the input; let its name end in {kind}"
+        )
+    for owner, options in _OPTIONS.items():
+        given = [option for option in options if getattr(args, option) is not None]
+        if given and owner != kind:
+            raise ValueError(f"--{given[0]} is for {owner} files, but the input is {args.input!r}")
+    if args.std and kind == ".csv":
+        raise ValueError("--std is not for .csv files, in which std is a column of the output")
+    if args.std and Path(args.std).suffix.lower() != ".npy":
+        raise ValueError(f"--std {args.std!r} is written as .npy; let its name end so")
+    return kind
+
+
+def _column(args: Namespace) -> Column:
+    table = read_table(args.input, keep_empty=True)
+    name = args.column
+    if name is None:
+        numeric = [c for c in table.columns if c != args.time and _is_numeric(table, c)]
+        if len(numeric) != 1:
+            raise TableError(
+                f"{table.source}: --column is needed: which of {', '.join(map(repr, numeric))}?"
+                if numeric
+                else f"{table.source}: no column holds numbers only"
+            )
+        name = numeric[0]
+    if name == args.time:
+        raise TableError(f"column {name!r} is the time and cannot be denoised too")
+    for given in (name, args.time):
+        if given in _RESULTS:
+            raise TableError(
+                f"{table.source}: column {given!r} has the name of a result; rename it"
+            )
+    t = None if args.time is None else table.numbers([args.time])[:, 0]
+    return Column(table, name, table.series(name), args.time, t, args.coverage or _COVERAGE)
+
+
+def _is_numeric(table: Table, name: str) -> bool:
+    present = [cell for cell in table.texts(name) if not is_missing(cell)]
+    return bool(present) and all(map(is_number, present))
+
+
+def _denoise(data: Column | Media, args: Namespace, ticker: Ticker) -> Outcome:
+    """Denoise the channels, one after another."""
+    from sparsebayes import denoise
+
+    args.method = args.method or _method(data, args)
+    args.prior = args.prior or "bic"
+    options = {name: getattr(args, name) for name in ("dictionary", "prior", "noise", "method")}
+    options |= {"axes": args.axes, "t": data.t if isinstance(data, Column) else None}
+    _check_values(data, args)
+    single = data.values.dtype.kind == "f" and data.values.dtype.itemsize <= 4
+    signal = data.values.astype(np.float32 if single else np.float64)
+    with_std = isinstance(data, Column) or bool(args.std)
+    outcome = Outcome(signal, np.zeros(signal.shape if with_std else 0, signal.dtype))
+    for k, (name, place) in enumerate(data.channels):
+        counted = f", {name} ({k + 1} of {len(data.channels)})" if name else ""
+        ticker.text = f"denoising {data.source}{counted}"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = denoise(signal[place], **options)
+            if with_std:
+                outcome.std[place] = result.std
+        told = dict.fromkeys(" ".join(str(w.message).split()) for w in caught)
+        outcome.notes += [f"{name}: {note}" if name else note for note in told]
+        if args.figures:
+            stem = "_".join(["denoised", *name.split()])
+            drawn = _figure(result, signal[place], options["t"])
+            outcome.figures[Path(args.figures) / f"{stem}.png"] = drawn
+        signal[place] = result.signal
+        outcome.noise_variances += np.ravel(result.noise_variance).tolist()
+        outcome.kept += int(np.sum(result.n_active))
+        outcome.coefficients += np.size(result.coefficients)
+    return outcome
+
+
+def _method(data: Column | Media, args: Namespace) -> str:
+    """Of an image the average over precisions, where it can be had: images are hardly sparse."""
+    image = isinstance(data, Media) and Path(data.source).suffix.lower() in _IMAGES
+    if not image or args.prior is not None or np.isnan(data.values).any():
+        return "evidence"
+    return "average" if as_dictionary(args.dictionary).orthonormal else "evidence"
+
+
+def _check_values(data: Column | Media, args: Namespace) -> None:
+    values = data.values
+    if np.isinf(values).any():
+        raise ValueError(f"{data.source}: there are infinite values; NaN stands for missing ones")
+    for name, place in data.channels:
+        if np.isnan(values[place]).all():
+            raise ValueError(f"{data.source}: every sample{name and f' of {name}'} is missing")
+    several = values.ndim > 1 and args.axes is not None
+    if args.figures and (several or values[data.channels[0][1]].ndim > 2):
+        raise ValueError(f"--figures draws one signal or image; {data.source} has more")
+
+
+def _figure(result: Any, y: np.ndarray, t: np.ndarray | None) -> bytes:
+    from matplotlib.figure import Figure
+
+    from sparsebayes.cli.fit import png
+    from sparsebayes.plots import DenoiseDisplay
+
+    n_axes, size = (3, (13, 4.5)) if y.ndim == 2 else (1, (8, 5))
+    axes = Figure(figsize=size, layout="constrained").subplots(1, n_axes)
+    return png(DenoiseDisplay.from_denoised(result, y, t=t, ax=axes).figure_)
+
+
+def _report(
+    data: Column | Media, outcome: Outcome, args: Namespace, seconds: float, files: Iterable[Path]
+) -> str:
+    missing = np.count_nonzero(np.isnan(data.values))
+    filled = f", {missing} missing (filled)" if missing else ""
+    estimated = "" if args.noise == "estimate" else " (given)"
+    noise = joined([f"{std:.4g}" for std in np.sqrt(outcome.noise_variances)])
+    rows: Rows = [
+        ("data", f"{data.source}: {data.about}{filled}"),
+        ("dictionary", args.dictionary),
+        ("prior", str(args.prior)) if args.method == "evidence" else ("method", RULES[args.method]),
+        ("noise std", noise + estimated),
+        ("coefficients", f"{outcome.kept} kept of {outcome.coefficients}"),
+        ("time", f"{seconds:.2f} s"),
+    ]
+    rows += [("note", note) for note in outcome.notes]
+    rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
+    return "\n".join([f"sparsebayes {package_version()}: denoising", "", *aligned(rows)])

@@ -1,0 +1,238 @@
+"""Regression and classification on the command line: how to choose, build, judge and draw."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.metrics import PredictionErrorDisplay, log_loss
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from sparsebayes.cli.csv_table import Table, TableError, is_number
+
+_COVERAGE = 0.95
+# Whole numbers are taken for classes where there are few different ones, and rows enough of each.
+_MAX_CLASSES, _ROWS_PER_CLASS = 10, 5
+_OPTIONS = {  # of one task only
+    "regression": ("noise",),
+    "classification": ("link", "inference", "multi_class", "share_alpha", "class_weight"),
+}
+
+Columns = dict[str, np.ndarray]
+
+
+class Task(Protocol):
+    """What the command line asks of a kind of model."""
+
+    name: str
+    adapts: bool  # whether its models learn length scales themselves
+
+    def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
+        """The estimator, not fitted."""
+        ...
+
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> str:
+        """How the model fits its training data."""
+        ...
+
+    def obstacle(self, y: np.ndarray, folds: int) -> str | None:
+        """Why there can be no cross-validation."""
+        ...
+
+    def validate(
+        self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
+    ) -> str:
+        """How held-out data are predicted."""
+        ...
+
+    def predict(self, model: Any, X: np.ndarray, coverage: float | None) -> Columns:
+        """What is written for new data."""
+        ...
+
+    def figure(self, model: Any, data: Any, axes: Callable[[], Any]) -> Any:
+        """The figure of the fit, or None."""
+        ...
+
+
+class Regression:
+    name = "regression"
+    adapts = True
+
+    def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
+        from sparsebayes import RVR
+
+        adapt = "ard" if args.length_scale == "evidence" else None
+        return RVR(basis, noise=args.noise or "estimate", adapt=adapt, **common)
+
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> str:
+        residual = y - model.predict(X)
+        spread = np.sum((y - y.mean()) ** 2)
+        r2 = 1 - np.sum(residual**2) / spread if spread > 0 else np.nan
+        return f"RMSE {_rms(residual):.4g}, R² {r2:.4f}"
+
+    def obstacle(self, y: np.ndarray, folds: int) -> str | None:
+        return f"{folds} folds need {2 * folds} rows" if len(y) < 2 * folds else None
+
+    def validate(
+        self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
+    ) -> str:
+        residual, inside = np.empty(len(y)), np.empty(len(y), dtype=bool)
+        for train, test in KFold(folds, shuffle=True, random_state=seed).split(X):
+            mean, std = fit(X[train], y[train]).predict(X[test], return_std=True)
+            residual[test] = y[test] - mean
+            inside[test] = np.abs(residual[test]) <= ndtri(0.5 + _COVERAGE / 2) * std
+        cover = f"95 % intervals cover {100 * inside.mean():.1f} %"
+        return f"RMSE {_rms(residual):.4g}, {cover}"
+
+    def predict(self, model: Any, X: np.ndarray, coverage: float | None) -> Columns:
+        mean, std = model.predict(X, return_std=True)
+        half = ndtri(0.5 + (coverage or _COVERAGE) / 2) * std
+        return {"mean": mean, "std": std, "lower": mean - half, "upper": mean + half}
+
+    def figure(self, model: Any, data: Any, axes: Callable[[], Any]) -> Any:
+        from sparsebayes.plots import RegressionDisplay
+
+        if data.X.shape[1] > 1:
+            return PredictionErrorDisplay.from_predictions(
+                data.y, model.predict(data.X), kind="actual_vs_predicted", subsample=None, ax=axes()
+            ).figure_
+        return RegressionDisplay.from_estimator(
+            model,
+            data.X,
+            data.y,
+            ax=axes(),
+            feature_name=data.features[0],
+            target_name=data.target,
+        ).figure_
+
+
+class Classification:
+    name = "classification"
+    adapts = False
+
+    def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
+        from sparsebayes import RVC
+
+        given = {name: getattr(args, name) for name in _OPTIONS[self.name]}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        return RVC(basis, **chosen, **common)
+
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> str:
+        return _scores(y, model.predict_proba(X), model.classes_)
+
+    def obstacle(self, y: np.ndarray, folds: int) -> str | None:
+        labels, counts = np.unique(y, return_counts=True)
+        if counts.min() < 2:
+            return f"class {labels[counts.argmin()]} has one row only"
+        if counts.max() < folds:
+            return f"no class has {folds} rows, one for each fold"
+        return None
+
+    def validate(
+        self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
+    ) -> str:
+        classes = np.unique(y)
+        probability = np.empty((len(y), classes.size))
+        # Two rows of a class are never in the same fold, so that every model knows every class.
+        for train, test in StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y):
+            probability[test] = fit(X[train], y[train]).predict_proba(X[test])
+        return _scores(y, probability, classes)
+
+    def predict(self, model: Any, X: np.ndarray, coverage: float | None) -> Columns:
+        if coverage is not None:
+            raise ValueError("--coverage is for regression, but the model is a classification")
+        probability = model.predict_proba(X)
+        named = {f"p_{label}": p for label, p in zip(model.classes_, probability.T, strict=True)}
+        return {"label": model.predict(X)} | named
+
+    def figure(self, model: Any, data: Any, axes: Callable[[], Any]) -> Any:
+        from sparsebayes.plots import ClassificationDisplay
+
+        if data.X.shape[1] != 2:
+            return None
+        return ClassificationDisplay.from_estimator(
+            model,
+            data.X,
+            data.y,
+            ax=axes(),
+            feature_names=data.features,
+            target_name=data.target,
+        ).figure_
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _scores(y: np.ndarray, probability: np.ndarray, classes: np.ndarray) -> str:
+    wrong = np.count_nonzero(classes[probability.argmax(axis=1)] != y)
+    loss = log_loss(y, probability, labels=classes)
+    return f"error {100 * wrong / len(y):.1f} % ({wrong} of {len(y)}), log loss {loss:.4f}"
+
+
+def choose(table: Table, target: str, wanted: str) -> tuple[Task, np.ndarray, str]:
+    """The task, the targets, and the reason for the choice."""
+    cells = table.cells(target)
+    why = "asked for by --task"
+    if wanted == "auto":
+        wanted, why = _guess(table, target, cells)
+    if wanted == "regression":
+        return Regression(), table.numbers([target])[:, 0], why
+    labels = _labels(cells)
+    count = np.unique(labels).size
+    if count < 2:
+        raise TableError(
+            f"{table.source}: column {target!r} holds one label only, {cells[0]!r}; "
+            "a classification needs two"
+        )
+    if 2 * count > len(labels):
+        raise TableError(
+            f"{table.source}: column {target!r} holds {count} different labels in {len(labels)} "
+            "rows; classes need several rows each"
+        )
+    return Classification(), labels, why
+
+
+def _guess(table: Table, target: str, cells: list[str]) -> tuple[str, str]:
+    numeric = [is_number(cell) for cell in cells]
+    if not any(numeric):
+        return "classification", "the target holds text"
+    if not all(numeric):
+        odd = sum(numeric) < len(cells) / 2  # what the fewer cells are
+        i = numeric.index(odd)
+        told = "is a number, other cells are text" if odd else "is not a number, other cells are"
+        raise TableError(
+            f"{table.where(i, target)}: {cells[i]!r} {told}; repair it, or take all cells as "
+            "labels with --task classification"
+        )
+    values = table.numbers([target])[:, 0]
+    count = np.unique(values).size
+    whole = bool(np.all(values == np.round(values)))
+    few = 2 <= count <= min(_MAX_CLASSES, len(cells) / _ROWS_PER_CLASS)
+    kind = f"{count} different {'whole ' if whole else ''}numbers" if count > 1 else "one number"
+    if whole and few:
+        return "classification", f"the target holds {kind}; --task regression overrides"
+    return "regression", f"the target holds {kind}; --task classification overrides"
+
+
+def _labels(cells: Iterable[str]) -> np.ndarray:
+    """Whole numbers where all labels are such; else text, which comes back as it was."""
+    labels = np.array(list(cells))
+    plain = all(
+        len(text) < 18 and text.lstrip("-").isdecimal() and str(int(text)) == text
+        for text in set(labels.tolist())
+    )
+    return labels.astype(np.int64) if plain else labels
+
+
+def refuse_foreign(args: Namespace, task: Task, why: str) -> None:
+    """Raise if an option of the other task was given."""
+    for name, options in _OPTIONS.items():
+        given = [option for option in options if getattr(args, option) is not None]
+        if given and name != task.name:
+            raise ValueError(
+                f"--{given[0].replace('_', '-')} is for {name}, but the task is {task.name} ({why})"
+            )

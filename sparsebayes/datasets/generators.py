@@ -1,0 +1,321 @@
+"""Generators of data for regression, classification and forecasting."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.signal import lfilter
+
+
+def make_sinc(
+    n_samples=100, *, noise=0.1, noise_kind="gaussian", random_state=None, low=-10.0, high=10.0
+):
+    """Noisy ``sin(x)/x`` at equally spaced inputs [1]_.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of samples.
+    noise : float, default=0.1
+        Standard deviation of Gaussian noise, half width of uniform noise.
+    noise_kind : {"gaussian", "uniform"}, default="gaussian"
+        Distribution of the noise.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the noise.
+    low, high : float, default=-10, 10
+        First and last input.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 1)
+    y : ndarray of shape (n_samples,)
+        Noisy targets.
+    f_true : ndarray of shape (n_samples,)
+        The function without noise.
+
+    References
+    ----------
+    .. [1] M. E. Tipping, "Sparse Bayesian learning and the relevance vector machine",
+       JMLR 1, 2001, appendix E.1.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import make_sinc
+    >>> X, y, f = make_sinc(5, noise=0.0)
+    >>> X.shape, float(f[2])
+    ((5, 1), 1.0)
+    """
+    rng = np.random.default_rng(random_state)
+    x = np.linspace(low, high, n_samples)
+    f = np.sinc(x / np.pi)
+    if noise_kind == "gaussian":
+        e = noise * rng.standard_normal(n_samples)
+    elif noise_kind == "uniform":
+        e = rng.uniform(-noise, noise, n_samples)
+    else:
+        raise ValueError(f"noise_kind must be 'gaussian' or 'uniform', got {noise_kind!r}.")
+    return x[:, None], f + e, f
+
+
+def make_friedman1(n_samples=240, *, noise=None, random_state=None):
+    """Friedman's first function: ten inputs in the unit cube, five of them without effect.
+
+    ``f = 10 sin(π x1 x2) + 20 (x3 − ½)² + 10 x4 + 5 x5``.
+
+    Parameters
+    ----------
+    n_samples : int, default=240
+        Number of samples.
+    noise : float, default=None
+        Standard deviation of the noise; None is 1, as in Tipping (2001).
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the inputs and the noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 10)
+    y : ndarray of shape (n_samples,)
+        Noisy targets.
+    f_true : ndarray of shape (n_samples,)
+        The function without noise.
+    """
+    rng = np.random.default_rng(random_state)
+    X = rng.random((n_samples, 10))
+    f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1])
+    f += 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return X, f + (1.0 if noise is None else noise) * rng.standard_normal(n_samples), f
+
+
+def make_friedman2(n_samples=240, *, noise=None, random_state=None):
+    """Friedman's second function: the modulus of an impedance, four inputs.
+
+    ``f = √(x1² + (x2 x3 − 1/(x2 x4))²)`` with x1 in [0, 100], x2 in [40π, 560π], x3 in [0, 1]
+    and x4 in [1, 11].
+
+    Parameters
+    ----------
+    n_samples : int, default=240
+        Number of samples.
+    noise : float, default=None
+        Standard deviation of the noise; None is one third of the standard deviation of the
+        drawn ``f_true``, as in Tipping (2001).
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the inputs and the noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 4)
+    y : ndarray of shape (n_samples,)
+        Noisy targets.
+    f_true : ndarray of shape (n_samples,)
+        The function without noise.
+    """
+    return _impedance(np.hypot, n_samples, noise, random_state)
+
+
+def make_friedman3(n_samples=240, *, noise=None, random_state=None):
+    """Friedman's third function: the phase of an impedance, four inputs.
+
+    ``f = arctan((x2 x3 − 1/(x2 x4)) / x1)``, inputs as in :func:`make_friedman2`.
+
+    Parameters
+    ----------
+    n_samples : int, default=240
+        Number of samples.
+    noise : float, default=None
+        Standard deviation of the noise; None is one third of the standard deviation of the
+        drawn ``f_true``, as in Tipping (2001).
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the inputs and the noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 4)
+    y : ndarray of shape (n_samples,)
+        Noisy targets.
+    f_true : ndarray of shape (n_samples,)
+        The function without noise.
+    """
+    # x1 ≥ 0, so arctan2 is the same angle and needs no division.
+    return _impedance(np.arctan2, n_samples, noise, random_state)
+
+
+def _impedance(function, n_samples, noise, random_state):
+    rng = np.random.default_rng(random_state)
+    low, high = np.array([[0, 40 * np.pi, 0, 1], [100, 560 * np.pi, 1, 11]])
+    X = rng.uniform(low, high, (n_samples, 4))
+    # T01 (63), (64) print 1/x2x4; it is 1/(ω C) of a circuit.
+    f = function(X[:, 1] * X[:, 2] - 1 / (X[:, 1] * X[:, 3]), X[:, 0])
+    return X, f + (f.std() / 3 if noise is None else noise) * rng.standard_normal(n_samples), f
+
+
+def make_mackey_glass(
+    n_samples=1000,
+    *,
+    tau=17.0,
+    a=0.2,
+    b=0.1,
+    power=10,
+    initial=1.2,
+    burn_in=500,
+    step=0.02,
+    noise=0.0,
+    random_state=None,
+):
+    """Mackey-Glass series ``z' = −b z + a z(t−τ) / (1 + z(t−τ)^power)`` at period 1.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Length of the series.
+    tau : float, default=17
+        Delay; chaotic above about 16.8 with the other defaults.
+    a, b, power : float, default=0.2, 0.1, 10
+        Constants of the equation.
+    initial : float, default=1.2
+        Constant value of the series before time 0.
+    burn_in : float, default=500
+        Time that is integrated and thrown away.
+    step : float, default=0.02
+        Longest step of the fourth-order Runge-Kutta integration.
+    noise : float, default=0
+        Standard deviation of Gaussian noise added to the samples.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the noise; the series itself is deterministic.
+
+    Returns
+    -------
+    series : ndarray of shape (n_samples,)
+
+    Notes
+    -----
+    With the default step the first 1500 periods are exact to 1e-8. The series is chaotic:
+    trajectories of two step lengths part some thousand periods later, while the attractor is the
+    same, and so is the error made within a hundred periods, below 1e-11.
+    """
+    for name, value in (("tau", tau), ("step", step)):
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value!r}.")
+    m = max(2, int(np.ceil(tau / step - 1e-9)))
+    h, u = tau / m, -b * tau / m
+    times = burn_in + np.arange(n_samples)
+    # With a delay, the forcing term of one interval of length tau is known when it begins, and
+    # a Runge-Kutta step of z' = −b z + g is a first-order recurrence in z.
+    c0, cm = h / 6 * (1 + u + u**2 / 2 + u**3 / 4), h / 6 * (4 + 2 * u + u**2 / 2)
+    growth = 1 + u + u**2 / 2 + u**3 / 6 + u**4 / 24
+    z, dz = np.full(m + 1, float(initial)), np.zeros(m + 1)
+    pieces, slopes = [], []
+    for _ in range(int(times.max(initial=0.0) / tau) + 2):
+        middle = (z[:-1] + z[1:]) / 2 + h / 8 * (dz[:-1] - dz[1:])  # cubic Hermite
+        g, gm = (a * v / (1 + v**power) for v in (z, middle))
+        forcing = c0 * g[:-1] + cm * gm + h / 6 * g[1:]
+        new, _ = lfilter([1.0], [1.0, -growth], forcing, zi=[growth * z[-1]])
+        z = np.concatenate([z[-1:], new])
+        dz = -b * z + g
+        pieces.append(z[:-1])
+        slopes.append(dz[:-1])
+    z, dz = np.concatenate(pieces), np.concatenate(slopes)
+    i = np.minimum((times / h).astype(int), len(z) - 2)
+    s = times / h - i
+    series = (1 + 2 * s) * (1 - s) ** 2 * z[i] + s**2 * (3 - 2 * s) * z[i + 1]
+    series += h * s * (1 - s) * ((1 - s) * dz[i] - s * dz[i + 1])
+    return series + noise * np.random.default_rng(random_state).standard_normal(n_samples)
+
+
+def lagged(series, lags=16, step=6, horizon=6):
+    """Inputs and targets to predict a series from its own past.
+
+    Parameters
+    ----------
+    series : array-like of shape (n,)
+        The series z.
+    lags : int, default=16
+        Number of past values in an input.
+    step : int, default=6
+        Distance between two of them.
+    horizon : int, default=6
+        Distance of the target from the latest of them.
+
+    Returns
+    -------
+    X : ndarray of shape (n - horizon - (lags - 1) * step, lags)
+        Rows ``[z(k − horizon), z(k − horizon − step), …]``.
+    y : ndarray of shape (n - horizon - (lags - 1) * step,)
+        The values ``z(k)``.
+    """
+    z = np.asarray(series, dtype=float)
+    if z.ndim != 1:
+        raise ValueError(f"series must have one dimension, got shape {z.shape}.")
+    if min(lags, step, horizon) < 1:
+        raise ValueError(f"lags, step and horizon must be ≥ 1, got {lags}, {step}, {horizon}.")
+    delays = horizon + step * np.arange(lags)
+    if len(z) <= delays[-1]:
+        raise ValueError(
+            f"series has {len(z)} values, but the oldest input lies {delays[-1]} before the "
+            "target; give a longer series or fewer lags."
+        )
+    k = np.arange(delays[-1], len(z))
+    return z[k[:, None] - delays], z[k]
+
+
+def make_sensor(n_samples=150, *, noise=1.5, random_state=None):
+    """Response of a simulated gas sensor while its heater is ramped from 100 to 500 °C.
+
+    A rising baseline (the film's conductance) carries desorption peaks of different widths, each
+    steeper on its hot side.
+
+    Parameters
+    ----------
+    n_samples : int, default=150
+        Number of readings.
+    noise : float, default=1.5
+        Standard deviation of the reading error, in mV.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the temperatures and the errors.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 1)
+        Heater temperature in °C, ascending.
+    y : ndarray of shape (n_samples,)
+        Sensor response in mV.
+    f_true : ndarray of shape (n_samples,)
+        The response without reading error.
+    """
+    rng = np.random.default_rng(random_state)
+    t = np.sort(rng.uniform(100, 500, n_samples)).round(1)
+    f = 20 + 35 / (1 + np.exp(-(t - 330) / 45))
+    for height, centre, cold, hot in ((24, 168, 24, 16), (38, 262, 34, 22), (20, 401, 30, 20)):
+        f += height * np.exp(-0.5 * ((t - centre) / np.where(t < centre, cold, hot)) ** 2)
+    return t[:, None], f + noise * rng.standard_normal(n_samples), f
+
+
+def make_gases(n_samples=240, *, noise=3.0, random_state=None):
+    """Readings of two simulated sensor films exposed to one of three gases.
+
+    Each film answers to the concentration by a power law of its own for each gas, so that the gases
+    lie on curved rays, which meet where the concentration is low.
+
+    Parameters
+    ----------
+    n_samples : int, default=240
+        Number of readings.
+    noise : float, default=3
+        Standard deviation of the reading error, in mV.
+    random_state : None, int or numpy.random.Generator, default=None
+        Seed of the gases, the concentrations and the errors.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+        Responses of the films in mV.
+    y : ndarray of str of shape (n_samples,)
+        "ammonia", "ethanol" or "methane".
+    """
+    rng = np.random.default_rng(random_state)
+    gases = np.array(["ammonia", "ethanol", "methane"])
+    height = np.array([[28.0, 62.0], [58.0, 50.0], [66.0, 16.0]])  # (gas, film)
+    power = np.array([[0.7, 0.9], [0.5, 1.1], [0.9, 0.4]])
+    kind = rng.integers(len(gases), size=n_samples)
+    concentration = rng.uniform(0.08, 1.0, (n_samples, 1))
+    X = height[kind] * concentration ** power[kind]
+    return X + noise * rng.standard_normal((n_samples, 2)), gases[kind]

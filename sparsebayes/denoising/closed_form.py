@@ -1,0 +1,195 @@
+"""Denoising with an orthonormal dictionary: one transform, one rule for each coefficient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sparsebayes.dictionaries.transforms import Transform
+from sparsebayes.dictionaries.wavelets import Band
+from sparsebayes.engine.orthonormal import closed_form, shrinkage_prior
+
+Array = np.ndarray
+
+FEWEST = 64  # bands are joined until they have so many coefficients
+_MAD = 0.6744897501960817  # the median of |x| for a standard normal x
+
+RULES = {  # besides "evidence"
+    "average": "averaged over the precisions of a band",
+    "hard": "hard threshold",
+    "soft": "soft threshold",
+    "bayes": "soft threshold for each band",
+}
+GIVEN = "closed form at the given noise"
+BEST = "closed form; the noise is at the highest maximum of the evidence"
+CONSTANT = "the signal is constant"
+COLLAPSED = (
+    "kept everything: with this prior the evidence rises as the noise falls to nothing; use "
+    "prior='bic', or give the noise"
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Coefficients that are treated alike.
+
+    Attributes
+    ----------
+    bands : list of Band
+    prior : Inclusion
+    gain : callable
+        From ``z = c²/σ²`` to the factor between a coefficient and its estimate.
+    """
+
+    bands: list[Band]
+    prior: shrinkage_prior.Inclusion
+    gain: shrinkage_prior.Gain
+
+
+class Shrunk:
+    """One signal's coefficients before and after, and what was learned on the way.
+
+    Attributes
+    ----------
+    transform : Transform
+    n_seen : int
+        The number of samples.
+    projections, coefficients : ndarray
+    alpha : ndarray
+        ∞ where a coefficient was dropped.
+    noise_variance, log_evidence : float
+    maxima : list of (float, float)
+        Variance and objective of each local maximum.
+    converged : bool
+    stop_reason : str
+    """
+
+    def __init__(
+        self, transform: Transform, target: Array, method: str, c: float, noise: float | None
+    ) -> None:
+        self.transform = transform
+        self.n_seen = target.size
+        self._c = c
+        self._method = method
+        self.maxima: list[tuple[float, float]] = []
+        self.projections = transform.analyse(target)
+        self.converged = True
+        if not np.any(self.projections):
+            self.noise_variance = noise or 0.0
+            self.log_evidence = _null_evidence(self.projections.size, self.noise_variance)
+            self.coefficients = np.zeros_like(self.projections)
+            self.n_active, self.stop_reason = 0, CONSTANT
+        elif method == "evidence":
+            self._fit(noise)
+        else:
+            self._shrink(noise)
+
+    def _fit(self, noise: float | None) -> None:
+        found = closed_form.fit(self.projections, self._c, noise)
+        point = found.chosen
+        self.noise_variance = point.variance
+        self.log_evidence = point.objective + self._c * point.n_determined
+        self.maxima = [(maximum.variance, maximum.objective) for maximum in found.maxima]
+        self.converged = not found.collapsed
+        self.stop_reason = GIVEN if noise is not None else COLLAPSED if found.collapsed else BEST
+        self.n_active = point.n_active
+        self.coefficients = closed_form.shrink(self.projections, self._c, point.variance)
+
+    def _shrink(self, noise: float | None) -> None:
+        """By a rule for each band, with the classical estimate of the noise."""
+        bands = self.transform.bands()
+        finest = np.abs(self.projections[_finest(bands).index])
+        self.noise_variance = float(np.median(finest) / _MAD) ** 2 if noise is None else noise
+        self.log_evidence = np.nan
+        self.stop_reason = RULES[self._method]
+        self.coefficients = self.projections.copy()
+        self.n_active = 0 if self.noise_variance > 0 else int(np.count_nonzero(self.projections))
+        for group in self._groups() if self.noise_variance > 0 else ():
+            for band in group.bands:
+                z = self._z([band])
+                values = self.coefficients[band.index]
+                values *= group.gain(z).reshape(values.shape)
+                kept = group.prior.included(z) > 0.5 if self._method == "average" else values
+                self.n_active += int(np.count_nonzero(kept))
+
+    @cached_property
+    def alpha(self) -> Array:
+        if self._method == "evidence" and self.noise_variance > 0:
+            return closed_form.precisions(self.projections, self._c, self.noise_variance)
+        # The precision with which the posterior mean would be that of the rule.
+        removed = np.abs(self.projections.astype(float) - self.coefficients)
+        kept = np.abs(self.coefficients.astype(float)) * (self.noise_variance or 1.0)
+        return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
+
+    def signal(self) -> Array:
+        return self.transform.synthesise(self.coefficients)
+
+    def variance(self) -> Array:
+        """The expected squared errors of the samples."""
+        errors = np.zeros(self.projections.shape)
+        if self.noise_variance > 0:
+            for group in self._groups():
+                for band in group.bands:
+                    part = errors[band.index]
+                    found = group.prior.errors(self._z([band]), group.gain)
+                    part[...] = self.noise_variance * found.reshape(part.shape)
+        return self.transform.spread(errors)
+
+    def _z(self, bands: list[Band]) -> Array:
+        values = np.concatenate([np.ravel(self.projections[band.index]) for band in bands])
+        return np.square(values, dtype=np.float64) / self.noise_variance
+
+    def _groups(self) -> Iterator[Group]:
+        bands = self.transform.bands()
+        for some in [[band] for band in bands] if self._method == "bayes" else joined(bands):
+            z = self._z(some)
+            prior = shrinkage_prior.estimate(z)
+            yield Group(some, prior, self._rule(z, prior))
+
+    def _rule(self, z: Array, prior: shrinkage_prior.Inclusion) -> shrinkage_prior.Gain:
+        """From z to the factor between a coefficient and its estimate."""
+        c, limit = self._c, 2.0 * np.log(self.projections.size)  # of z, where it is a threshold
+
+        def evidence(z: Array) -> Array:
+            return np.where(z > 1.0 + 2.0 * c, 1.0 - 1.0 / np.maximum(z - 2.0 * c, 1.0), 0.0)
+
+        def hard(z: Array) -> Array:
+            return (z > limit).astype(float)
+
+        def soft(z: Array) -> Array:
+            return np.maximum(1.0 - np.sqrt(limit / np.maximum(z, 1e-300)), 0.0)
+
+        if self._method == "bayes":  # σ² over the variance of the clean coefficients
+            clean = float(z.mean()) - 1.0
+            limit = 1.0 / clean if clean > 0 else np.inf
+        rules = {"evidence": evidence, "average": prior.gain, "hard": hard}
+        return rules.get(self._method, soft)
+
+
+def _finest(bands: list[Band]) -> Band:
+    """The finest band of those with details along most axes, which has the least of a signal."""
+    details = [sum(detail for _, detail in band.kinds) for band in bands]
+    return [band for band, count in zip(bands, details, strict=True) if count == max(details)][-1]
+
+
+def joined(bands: list[Band]) -> list[list[Band]]:
+    """Neighbouring bands together, so that none has too few coefficients."""
+    groups: list[list[Band]] = []
+    size = FEWEST
+    for band in bands:
+        if size >= FEWEST:
+            groups.append([])
+            size = 0
+        groups[-1].append(band)
+        size += int(np.prod([part.stop - part.start for part in band.index]))
+    if len(groups) > 1 and size < FEWEST:
+        last = groups.pop()
+        groups[-1] += last
+    return groups
+
+
+def _null_evidence(size: int, variance: float) -> float:
+    return -0.5 * size * float(np.log(2.0 * np.pi * variance)) if variance > 0 else np.inf

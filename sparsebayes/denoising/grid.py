@@ -1,0 +1,163 @@
+"""Where samples are: several signals in one array, missing samples, unequal spacing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
+from sparsebayes.dictionaries.wavelets import SHORTEST
+
+Array = np.ndarray
+
+_EVEN = 1e-3  # of a step, by which evenly spaced positions may differ
+_FINEST = 8  # nodes of a grid for each sample, at most
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which axes of an array make a signal; the others count signals.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the array.
+    axes : tuple of int
+        Those of a signal, not negative.
+    """
+
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def signal_shape(self) -> tuple[int, ...]:
+        return tuple(self.shape[axis] for axis in self.axes)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return tuple(n for axis, n in enumerate(self.shape) if axis not in self.axes)
+
+    @property
+    def several(self) -> bool:
+        return len(self.axes) < len(self.shape)
+
+    def split(self, y: Array) -> Array:
+        """The signals one after another, (B, *signal_shape)."""
+        moved = np.moveaxis(y, self.axes, range(-len(self.axes), 0))
+        return np.ascontiguousarray(moved.reshape(-1, *self.signal_shape))
+
+    def join(self, values: Sequence[Array]) -> Array:
+        """Arrays for each signal in the place of the signals, or before them if shapes differ."""
+        shape = values[0].shape
+        stacked = values[0]
+        if self.several:
+            stacked = np.stack(values).reshape(*self.batch_shape, *shape)
+        if shape != self.signal_shape:
+            return stacked
+        return np.moveaxis(stacked, range(-len(self.axes), 0), self.axes)
+
+    def scalars(self, values: Sequence[Any]) -> Any:
+        """A number, or an array with one for each signal."""
+        return np.array(values).reshape(self.batch_shape) if self.several else values[0]
+
+
+def lay_out(shape: tuple[int, ...], axes: Any) -> Layout:
+    """The layout for `axes`, an int, several, or None for all."""
+    n_dim = len(shape)
+    if axes is None:
+        axes = tuple(range(n_dim))
+    listed = np.ravel(axes).tolist()
+    whole = all(type(axis) is int for axis in listed)  # True is none
+    if not whole or any(not -n_dim <= axis < n_dim for axis in listed):
+        raise ValueError(f"axes must be axes of y, which has {n_dim} dimensions, got {axes!r}.")
+    chosen = tuple(int(axis) % n_dim for axis in listed)
+    if len(set(chosen)) < len(chosen) or not 1 <= len(chosen) <= 3:
+        raise ValueError(f"axes must be one to three different axes of y, got {axes!r}.")
+    return Layout(shape, chosen)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A regular grid under the samples of a signal.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    points : tuple of ndarray or None
+        The positions of the grid's points along each axis; None for their numbers.
+    where : ndarray of int or None
+        For each sample its point on the flattened grid; None if they are the same.
+    """
+
+    shape: tuple[int, ...]
+    points: tuple[Array, ...] | None = None
+    where: Array | None = None
+
+    def at_samples(self, values: Array) -> Array:
+        """What an array on the grid has at the samples."""
+        return values if self.where is None else values.reshape(-1)[self.where]
+
+    def rows(self, seen: Array) -> Array:
+        """The points of the samples in a mask."""
+        numbers = np.arange(seen.size).reshape(seen.shape) if self.where is None else self.where
+        return numbers[seen]
+
+
+def lay_grid(
+    shape: tuple[int, ...], t: Array | None, dictionary: Dictionary, *, gaps: bool
+) -> Grid:
+    """The grid for signals of this shape, whose samples are at t; some may be missing."""
+    if t is not None and not _is_even(t):
+        return _uneven_grid(t, dictionary)
+    wavelets = any(isinstance(member, Wavelet) for member in dictionary.members)
+    # Where samples are missing, wavelets must be translates of each other.
+    padded = tuple(_regular(n) for n in shape) if gaps and wavelets else shape
+    where = None
+    if padded != shape:
+        numbers = np.arange(np.prod(padded)).reshape(padded)
+        where = numbers[tuple(slice(0, n) for n in shape)]
+    points = None
+    if t is not None:
+        step = (t[-1] - t[0]) / max(t.size - 1, 1)
+        points = (t[0] + step * np.arange(padded[0]),)
+    return Grid(padded, points, where)
+
+
+def _is_even(t: Array) -> bool:
+    """Whether positions rise by equal steps, but for the digits they were written with."""
+    even = np.linspace(t[0], t[-1], t.size)
+    step = (t[-1] - t[0]) / max(t.size - 1, 1)
+    return t.size == 1 or bool(step > 0 and np.abs(t - even).max() < _EVEN * step)
+
+
+def _uneven_grid(t: Array, dictionary: Dictionary) -> Grid:
+    """A grid under samples at t, as fine as their smallest distance, but not too fine.
+
+    Kernels alone need none: they are centred at t.
+    """
+    if all(isinstance(member, Kernel) for member in dictionary.members):
+        return Grid(t.shape, (t,), None)
+    ordered = np.unique(t)
+    if ordered.size == 1:
+        return Grid((1,), (ordered,), np.zeros(t.size, dtype=np.intp))
+    span = float(ordered[-1] - ordered[0])
+    step = max(float(np.diff(ordered).min()), span / (_FINEST * t.size))
+    count = int(np.ceil(span / step - 1e-6)) + 1
+    step = span / (count - 1)
+    if any(isinstance(member, Wavelet) for member in dictionary.members):
+        count = _regular(count)
+    where = np.rint((t - ordered[0]) / step).astype(np.intp)
+    return Grid((count,), (ordered[0] + step * np.arange(count),), where)
+
+
+def _regular(length: int) -> int:
+    """The next length that is halved without a rest until it is short."""
+    if length < SHORTEST:
+        return length
+    unit = 1
+    while length > unit * (SHORTEST - 1):
+        unit *= 2
+    return unit * -(-length // unit)

@@ -1,0 +1,1 @@
+"""Samplers: of active sets and their precisions, and of noisy inputs."""

@@ -1,0 +1,1 @@
+"""What is climbed: design, prior and sites, and the posterior they make together."""

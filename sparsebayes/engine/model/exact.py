@@ -1,0 +1,221 @@
+"""The problem with Gaussian sites: posterior and evidence are exact."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.model.design import Dense, Design
+from sparsebayes.engine.model.posterior import State, gradient
+from sparsebayes.engine.model.priors import Flat, Prior
+from sparsebayes.engine.model.problem import Problem, Survey, blocks, first_of_equals, probe
+from sparsebayes.engine.model.sites import Gaussian
+
+Array = np.ndarray
+
+
+class Exact(Problem):
+    """A linear model with Gaussian noise.
+
+    Products with the design are in the metric of the weights w, without β, so they stay
+    valid when β changes. Rows of ``ΦᵀWΦ`` are computed for functions that are active when all
+    candidates are scored, and kept as long as `memory_budget` allows.
+
+    Attributes
+    ----------
+    moments : ndarray, (M,)
+        ``ΦᵀWz``.
+    """
+
+    def __init__(
+        self, design: Design, prior: Prior, sites: Gaussian, memory_budget: int = 1 << 30
+    ) -> None:
+        self.prior = prior
+        self.sites = sites
+        self.n_samples = sites.size
+        self.energy = float(sites.target @ (sites.weights * sites.target))
+        self.max_beta = 1e10 * sites.size / self.energy if self.energy > 0 else np.inf
+        self._memory_budget = memory_budget
+        self._set_design(design)
+
+    def _set_design(self, design: Design) -> None:
+        self.design = design
+        self.capacity = design.capacity
+        weights = self.sites.weights
+        projected, norms = design.products(weights * self.sites.target, weights)
+        self._set_products(norms, projected)
+
+    @property
+    def free(self) -> bool:  # type: ignore[override]
+        return self.sites.noise_variance is None
+
+    @property
+    def beta(self) -> float:  # type: ignore[override]
+        """The fixed β, or that of a tenth of the targets' mean square."""
+        fixed = self.sites.noise_variance
+        return 1.0 / fixed if fixed is not None else self.n_samples / (0.1 * self.energy)
+
+    def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
+        return self._evaluate(active, alpha, beta, self.gram(active))
+
+    def _evaluate(self, active: Array, alpha: Array, beta: float, gram: Array) -> State | None:
+        size = active.size
+        constant = self.sites.log_normaliser(beta) - 0.5 * beta * self.energy
+        if size == 0:
+            return State(active, alpha, beta, gram, gram, np.empty(0), constant, self.prior)
+        hessian = beta * gram
+        hessian.flat[:: size + 1] += alpha
+        factor = linalg.factorise(hessian)
+        if factor is None:
+            return None
+        moment = beta * self.moments[active]
+        mean = linalg.solve(factor, moment)
+        # −½[log|H| − Σ log α + zᵀBz − μᵀHμ] and the sites' constant; T01 (38)-(41)
+        evidence = constant + 0.5 * (
+            float(np.log(alpha).sum()) - linalg.log_det(factor) + float(moment @ mean)
+        )
+        state = State(active, alpha, beta, gram, factor, mean, evidence, self.prior)
+        return state if np.isfinite(state.objective) else None
+
+    def move(self, state: State, alpha: Array, beta: float) -> State | None:
+        return self._evaluate(state.active, alpha, beta, state.gram)
+
+    def shrink(self, state: State, keep: Array) -> State | None:
+        gram = state.gram[keep][:, keep]
+        smaller = self._evaluate(state.active[keep], state.alpha[keep], state.beta, gram)
+        gone = ~keep
+        if smaller is None or smaller.objective < state.objective or not gone.any():
+            return smaller
+        # The covariance of the rest given that those weights are zero: O(S² k).
+        core = linalg.cholesky(state.cov[gone][:, gone])
+        if core is not None:
+            half = linalg.half_solve(core, state.cov[gone][:, keep])
+            smaller.__dict__["cov"] = state.cov[keep][:, keep] - half.T @ half
+        return smaller
+
+    def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
+        active = np.append(state.active, chosen)
+        size = state.active.size
+        gram = np.empty((active.size, active.size))
+        gram[:size, :size] = state.gram
+        gram[size:] = self.gram_rows(chosen)[:, active]
+        gram[:size, size:] = gram[size:, :size].T
+        return self._evaluate(active, np.append(state.alpha, alpha), state.beta, gram)
+
+    def survey(self, state: State) -> Survey:
+        """O(S M), without a look at the samples."""
+        beta, active = state.beta, state.active
+
+        def rows(part: slice | Array) -> Array:
+            slots = self._slots(active)  # others may have been computed in their place
+            chosen = slots if isinstance(part, slice) else slots[:, None]
+            return beta * self._rows[chosen, part]
+
+        q = beta * self.moments
+        for part in blocks(q.size, active.size):
+            q[part] -= state.mean @ rows(part)
+        return Survey(beta * self.norms, q, rows)
+
+    def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
+        columns = self.design.columns(index)
+        return lambda i: state.beta * (self._weighted(columns[:, i : i + 1]).T @ columns)
+
+    def residual_energy(self, state: State) -> float:
+        # By Hμ = βΦᵀWz there is no product with the samples.
+        mean = state.mean
+        prior = float(mean @ (state.alpha * mean)) / state.beta
+        return max(self.energy - float(mean @ self.moments[state.active]) - prior, 0.0)
+
+    def distinct(self) -> Array:
+        weights = self.sites.weights
+        probed = self.design.project(weights * probe(weights.size))
+        return first_of_equals(self.norms, self.moments, probed)
+
+    def hold(self, beta: float) -> Exact:
+        held = copy.copy(self)
+        held.sites = replace(self.sites, noise_variance=1.0 / beta)
+        held._set_products(self.norms, self.moments)  # its own rows
+        return held
+
+    def restrict(self, index: Array) -> Exact:
+        part = copy.copy(self)
+        part.design = Dense(self.design.columns(index))
+        part.capacity = index.size
+        part._set_products(self.norms[index], self.moments[index])
+        return part
+
+    def rebase(self, design: Design) -> Exact:
+        other = copy.copy(self)
+        other._set_design(design)
+        return other
+
+    def used(self, index: Array) -> Array:
+        return index
+
+    def plain(self, design: Design, rows: slice) -> Exact:
+        sites = replace(
+            self.sites, target=self.sites.target[rows], weights=self.sites.weights[rows]
+        )
+        return Exact(design, Flat(), sites, self._memory_budget)
+
+    def derivatives(self, state: State) -> tuple[Array, float, Array]:
+        columns = self.design.columns(state.active)
+        residual = self.sites.target - columns @ state.mean
+        by_gram = self.prior.by_gram(state)
+        spread = state.cov - 2.0 * (np.diag(by_gram) if by_gram.ndim == 1 else by_gram)
+        slopes = np.outer(residual, state.mean) - columns @ spread  # T01 (55)
+        return *gradient(self, state), state.beta * self._weighted(slopes)
+
+    def gram_rows(self, index: Array) -> Array:
+        """A copy of the chosen rows of ``ΦᵀWΦ``, (k, M)."""
+        slots = self._slots(index)  # may replace self._rows
+        return self._rows[slots]
+
+    def gram(self, index: Array) -> Array:
+        """``Φ_aᵀWΦ_a``, (k, k)."""
+        slots = self._slots(index)
+        return self._rows[slots[:, None], index]
+
+    def _weighted(self, columns: Array) -> Array:
+        """Columns, or one column, multiplied by the weights of the samples."""
+        if self.sites.unweighted:
+            return columns
+        return (columns.T * self.sites.weights).T
+
+    def _set_products(self, norms: Array, moments: Array) -> None:
+        self.norms, self.moments = norms, moments
+        self._slot = np.full(norms.size, -1)  # where a function's row is in _rows
+        self._rows = np.empty((0, norms.size))
+        self._n_rows = 0
+        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, norms.size)))
+
+    def _slots(self, index: Array) -> Array:
+        slots = self._slot[index]
+        if slots.size and slots.min() < 0:
+            self._compute(index)
+            slots = self._slot[index]
+        return slots
+
+    def _compute(self, index: Array) -> None:
+        new = index[self._slot[index] < 0]
+        if self._n_rows + new.size > self._max_rows:  # forget what is not asked for now
+            kept = index[self._slot[index] >= 0]
+            rows = self._rows[self._slot[kept]]
+            self._slot[:] = -1
+            self._slot[kept] = np.arange(kept.size)
+            self._rows[: kept.size] = rows
+            self._n_rows = kept.size
+        end = self._n_rows + new.size
+        if end > len(self._rows):
+            capacity = max(end, 64, min(2 * len(self._rows), self._max_rows))
+            grown = np.empty((capacity, self.norms.size))
+            grown[: self._n_rows] = self._rows[: self._n_rows]
+            self._rows = grown
+        weighted = self._weighted(self.design.columns(new))
+        self._rows[self._n_rows : end] = self.design.project(weighted).T
+        self._slot[new] = np.arange(self._n_rows, end)
+        self._n_rows = end

@@ -1,0 +1,136 @@
+"""The weights that maximise ``β log p(t|w) − ½ wᵀAw``, by Newton's method [T01 (24)-(26)]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.model.sites import Expansion, Sites
+
+Array = np.ndarray
+
+_DECREMENT = 1e-14  # at which Newton's method ends, relative to the size of what it climbs
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """The functions of P weights.
+
+    Attributes
+    ----------
+    rows : ndarray, (P, N)
+    output : ndarray of int, (P,)
+        To which of the f each contributes.
+    n_outputs : int
+    """
+
+    rows: Array
+    output: Array
+    n_outputs: int
+
+    def combine(self, weights: Array) -> Array:
+        """f, (N, K)."""
+        if self.n_outputs == 1:
+            return (weights @ self.rows)[:, None]
+        spread = np.zeros((weights.size, self.n_outputs))
+        spread[np.arange(weights.size), self.output] = weights
+        return self.rows.T @ spread
+
+    def products(self, values: Array) -> Array:
+        """``Φᵀ values``, each function with the column of its output, (P,)."""
+        if self.n_outputs == 1:
+            return self.rows @ values[:, 0]
+        return (self.rows @ values)[np.arange(self.output.size), self.output]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Weights and the likelihood around them; `gram` is ``ΦᵀWΦ`` there, where it is known."""
+
+    mean: Array
+    f: Array
+    expansion: Expansion
+    gram: Array | None = None
+
+
+def expand_at(sites: Sites, functions: Functions, mean: Array, cavity: Array | None) -> Point:
+    """The likelihood around the f of these weights."""
+    f = functions.combine(mean)
+    return Point(mean, f, sites.expand(f, cavity))
+
+
+def find_mode(
+    sites: Sites,
+    functions: Functions,
+    precisions: Array,
+    beta: float,
+    cavity: Array | None,
+    point: Point,
+) -> tuple[Point, Array] | None:
+    """The maximum and the Cholesky factor of its Hessian; None where that is singular.
+
+    The function is concave; a step that does not rise is halved. A Hessian serves for as long as
+    its steps shrink fast, for it costs more than they do.
+    """
+
+    def height(at: Point) -> float:
+        return beta * at.expansion.value - 0.5 * float(precisions @ at.mean**2)
+
+    value = height(point)
+    gram, factor, here = point.gram, None, point.gram is not None
+    last = np.inf
+    for _ in range(500):
+        if factor is None:
+            if not here or gram is None:
+                gram, here = point.expansion.gram(functions.rows, functions.output), True
+            factor = _factorise(gram, precisions, beta)
+            if factor is None:
+                return None
+        slope = beta * functions.products(point.expansion.slope) - precisions * point.mean
+        step = linalg.solve(factor, slope) if slope.size else slope
+        rise = float(slope @ step)
+        small = rise <= _DECREMENT * (1.0 + abs(value))
+        new = None
+        if not small and (here or rise < 0.01 * last):
+            tries = 30 if rise > 1e-10 * (1.0 + abs(value)) else 1
+            new = _uphill(sites, functions, cavity, point, step, height, tries)
+        if new is not None:
+            point, value, last, here = new, height(new), rise, False
+        elif here:  # at the maximum, or as near as rounding tells
+            return Point(point.mean, point.f, point.expansion, gram), factor
+        else:
+            factor = None
+    return None
+
+
+def _uphill(
+    sites: Sites,
+    functions: Functions,
+    cavity: Array | None,
+    point: Point,
+    step: Array,
+    height: Callable[[Point], float],
+    tries: int,
+) -> Point | None:
+    """The point a step or a part of it further on, None where all are lower."""
+    along, value = functions.combine(step), height(point)
+    length = 1.0
+    for _ in range(tries):
+        f = point.f + length * along
+        new = Point(point.mean + length * step, f, sites.expand(f, cavity))
+        if height(new) > value:
+            return new
+        length *= 0.5
+    return None
+
+
+def _factorise(gram: Array, precisions: Array, beta: float) -> Array | None:
+    """The Cholesky factor of ``β gram + A``."""
+    if not precisions.size:
+        return gram
+    hessian = beta * gram
+    hessian.flat[:: precisions.size + 1] += precisions
+    return linalg.factorise(hessian)

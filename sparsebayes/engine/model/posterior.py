@@ -1,0 +1,165 @@
+"""The Gaussian posterior of an active set, and the derivatives of the objective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.linalg import fold, fold_matrix
+from sparsebayes.engine.model.priors import Prior
+
+if TYPE_CHECKING:
+    from sparsebayes.engine.model.problem import Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """An active set with its precisions, and everything that follows from them.
+
+    A function may have several weights that share its precision (`group`); arrays over weights
+    have those of one function together. What is said of a function below is then the mean over
+    its weights, and what it does to the objective is `group` times that.
+
+    Attributes
+    ----------
+    active : ndarray of int, (S,)
+    alpha : ndarray, (S,)
+    beta : float
+    gram : ndarray, (P, P)
+        ``Φ_aᵀWΦ_a``, for P weights; P = S unless they are grouped.
+    factor, mean
+        Cholesky factor of ``H = β gram + A``, and μ.
+    evidence : float
+        ``log p(data | α, β)``.
+    prior : Prior
+    group : int
+        Weights per function.
+    local : object
+        What the problem needs to go on from here; None where the sites are Gaussian.
+    objective : float
+        The evidence plus the prior.
+    """
+
+    active: Array
+    alpha: Array
+    beta: float
+    gram: Array
+    factor: Array
+    mean: Array
+    evidence: float
+    prior: Prior
+    group: int = 1
+    local: Any = None
+    objective: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        objective = self.evidence + self.group * self.prior.log_density(self)
+        object.__setattr__(self, "objective", objective)
+
+    @cached_property
+    def cov(self) -> Array:
+        """Σ, (P, P): computed when asked for, since a rejected step never asks."""
+        return linalg.inverse(self.factor)
+
+    @property
+    def precisions(self) -> Array:
+        """The precision of each weight, (P,)."""
+        return self.alpha if self.group == 1 else np.repeat(self.alpha, self.group)
+
+    @property
+    def variances(self) -> Array:
+        """The diagonal of Σ, by function."""
+        return fold(self.cov.diagonal(), self.group)
+
+    @property
+    def squared(self) -> Array:
+        """μ², by function."""
+        return fold(self.mean**2, self.group)
+
+    @cached_property
+    def determined(self) -> Array:
+        """``γ = 1 − α Σ_ii``: 1 where the data decide, 0 where the prior does."""
+        return 1.0 - self.alpha * self.variances
+
+    @property
+    def n_determined(self) -> float:
+        """The number of effective parameters."""
+        return self.group * float(self.determined.sum())
+
+    @cached_property
+    def scale(self) -> Array:
+        """``g = φᵀBφ`` of the active functions."""
+        return self.beta * fold(self.gram.diagonal(), self.group)
+
+    def s_and_q2(self) -> tuple[Array, Array]:
+        """``s`` and ``q²`` of the active functions, each with itself left out."""
+        # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
+        variances = self.variances
+        return np.maximum(self.determined, 0.0) / variances, self.squared / variances**2
+
+
+def alpha_gradient(state: State) -> Array:
+    """Derivatives of the objective with respect to log α, for fixed B.  # T01 (42)"""
+    first, _ = state.prior.slopes(state)
+    moment = state.alpha * (state.squared + state.variances)
+    return state.group * (0.5 * (1.0 - moment) + first)
+
+
+def gradient(problem: Problem, state: State) -> tuple[Array, float]:
+    """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
+    spread = state.beta * problem.residual_energy(state) + state.n_determined
+    by_beta = 0.5 * (problem.n_samples - spread)
+    if problem.prior.relative:
+        by_beta -= float(problem.prior.slopes(state)[0].sum())
+    return alpha_gradient(state), by_beta
+
+
+def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Array]:
+    """Gradient and Hessian in (log α, log β); in log α alone where β is not `free`.
+
+    With ``dΣ/dα_j = −Σ_·j Σ_j·`` and ``dμ/dα_j = −Σ_·j μ_j`` all second derivatives are
+    products of entries of Σ and μ: nothing here depends on the number of samples.
+    """
+    alpha, beta, mean, cov = state.precisions, state.beta, state.mean, state.cov
+    size = state.active.size
+    first, second = problem.prior.slopes(state)
+    pull = alpha * mean
+    scaled = alpha[:, None] * cov  # AΣ
+    overlap = scaled * scaled.T  # α_i α_j Σ_ij²
+    shrink = scaled.diagonal()  # 1 − γ
+    moment = fold(pull * mean + shrink, state.group)  # α(μ² + Σ_ii)
+
+    grad = np.empty(size + free)
+    hess = np.empty((size + free, size + free))
+    grad[:size] = state.group * (0.5 * (1.0 - moment) + first)
+    block = hess[:size, :size]
+    block[:] = fold_matrix(scaled * mean[:, None] * pull + 0.5 * overlap, state.group)
+    diagonal = np.arange(size)
+    block[diagonal, diagonal] -= 0.5 * state.group * moment
+    if second.ndim == 1:
+        block[diagonal, diagonal] += state.group * second
+    else:
+        block += state.group * second
+    if free:
+        drift = cov @ pull  # dμ/dlog β = ΣAμ
+        unshrunk = size - float(shrink.sum())  # Σγ
+        spread = beta * problem.residual_energy(state) + unshrunk
+        by_row = overlap.sum(axis=1)
+        # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij², and its trace with βG is that of (I − ΣA)²
+        cross = 0.5 * (shrink - by_row) - pull * drift
+        trace = 2.0 * unshrunk - size + float(by_row.sum())
+        grad[size] = 0.5 * (problem.n_samples - spread)
+        corner = -0.5 * spread + float(pull @ drift) + 0.5 * trace
+        if problem.prior.relative:
+            grad[size] -= float(first.sum())
+            cross = cross - (second if second.ndim == 1 else second.sum(axis=1))
+            corner += float(second.sum())
+        hess[size, :size] = hess[:size, size] = cross
+        hess[size, size] = corner
+    return grad, hess

@@ -1,0 +1,338 @@
+"""Priors on one precision α: what they add to the objective, and where its optimum is.
+
+A prior is a function ``f`` of ``log α`` that is added to the log evidence for each function in
+the model, with ``f = 0`` for a function outside it (α = ∞). A `relative` prior depends on
+``log(α/g)`` with ``g = φᵀBφ``: then neither the unit of the targets nor that of a basis function
+matters. Methods are elementwise in arrays of α and g, or of s, q² and g, where they do not take
+a state. `Trace` is not a sum over functions; it answers the same questions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparsebayes.engine.linalg import fold, fold_matrix
+
+if TYPE_CHECKING:
+    from sparsebayes.engine.model.posterior import State
+
+Array = np.ndarray
+
+
+class Prior(ABC):
+    """What solvers ask of a prior.
+
+    Attributes
+    ----------
+    relative : bool
+        Whether only α/g matters, so that β moves it too.
+    cost : float
+        The price of an effective parameter, where the prior is ``−c tr S``; else 0.
+    """
+
+    relative: bool
+    cost: float = 0.0
+
+    @abstractmethod
+    def log_density(self, state: State) -> float:
+        """What the prior adds to the log evidence, for each of a function's weights."""
+
+    @abstractmethod
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        """First derivatives in log α, (S,), and second, (S, S) or the diagonal (S,)."""
+
+    @abstractmethod
+    def pull(self, state: State) -> tuple[Array, Array]:
+        """``p ≥ 0`` and ``r ≥ 0``, the first derivatives ``p − r α``: for fixed-point updates."""
+
+    def by_gram(self, state: State) -> Array:
+        """The derivative with respect to ``Φ_aᵀBΦ_a``: symmetric, (P, P) or its diagonal (P,)."""
+        return np.zeros(state.mean.size)
+
+    def weight(self, state: State) -> Array:
+        """What the active functions have for g in `optimum` and `gain`."""
+        return state.scale
+
+    @abstractmethod
+    def optimum(self, s: Array, q2: Array, g: Array) -> Array:
+        """The finite α that maximises ``ℓ(α) + f``; ∞ where there is none."""
+
+    @abstractmethod
+    def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
+        """``ℓ(α) + f``: the objective with the function minus the objective without it."""
+
+    def best_gain(self, s: Array, q2: Array, g: Array) -> Array:
+        """The gain at the optimum; 0 where the function is better left out."""
+        alpha = self.optimum(s, q2, g)
+        gain = np.zeros(s.size)
+        some = np.flatnonzero(np.isfinite(alpha))
+        gain[some] = self.gain(alpha[some], s[some], q2[some], g[some])
+        return np.maximum(gain, 0.0)
+
+
+class Separable(Prior):
+    """A sum over the functions in the model; a new one implements four elementwise methods."""
+
+    @abstractmethod
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        """``f`` and its first and second derivative with respect to log α."""
+
+    @abstractmethod
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        """``p ≥ 0`` and ``r ≥ 0`` with ``f' = p − r α``."""
+
+    def log_density(self, state: State) -> float:
+        return float(self.derivatives(state.alpha, state.scale)[0].sum())
+
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        return self.derivatives(state.alpha, state.scale)[1:]
+
+    def pull(self, state: State) -> tuple[Array, Array]:
+        return self.split(state.alpha, state.scale)
+
+    def by_gram(self, state: State) -> Array:
+        if not self.relative:
+            return super().by_gram(state)
+        slope = self.derivatives(state.alpha, state.scale)[1]  # of a function of log α − log g
+        return np.repeat(-slope / state.scale / state.group, state.group)
+
+
+def likelihood_gain(alpha: Array, s: Array, q2: Array) -> Array:
+    """``ℓ(α) = ½[log α − log(α + s) + q²/(α + s)]``, 0 at α = ∞.  # S08 (2.73)"""
+    return 0.5 * (q2 / (alpha + s) - np.log1p(s / alpha))
+
+
+def flat_optimum(s: Array, q2: Array) -> Array:
+    """``s²/(q² − s)`` where q² > s, else ∞.  # S08 (2.76)"""
+    excess = q2 - s
+    return np.divide(s * s, excess, out=np.full(s.shape, np.inf), where=excess > 0)
+
+
+@dataclass(frozen=True)
+class Flat(Separable):
+    """Uniform in log α: the classical relevance vector machine."""
+
+    relative = False
+
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        zero = np.zeros(alpha.size)
+        return zero, zero, zero
+
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        zero = np.zeros(alpha.size)
+        return zero, zero
+
+    def optimum(self, s: Array, q2: Array, g: Array) -> Array:
+        return flat_optimum(s, q2)
+
+    def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
+        return likelihood_gain(alpha, s, q2)
+
+    def log_density(self, state: State) -> float:
+        return 0.0
+
+    def best_gain(self, s: Array, q2: Array, g: Array) -> Array:
+        # At the optimum ℓ = ½(q²/s − 1 − log q²/s), and 0 where q² ≤ s.
+        ratio = np.maximum(q2 / s, 1.0)
+        return 0.5 * (ratio - 1.0 - np.log(ratio))
+
+
+@dataclass(frozen=True)
+class Smoothness(Separable):
+    """``f = −c / (1 + α/g)``: each function costs c times its degrees of freedom [1]_.
+
+    c = 0 is `Flat`; 1, ½ log N and log N give the criteria of Akaike ("aic"), Schwarz ("bic") and
+    risk inflation ("ric").
+
+    References
+    ----------
+    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (2.60) and A.4.
+    """
+
+    c: float
+    relative = True
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.c) and self.c >= 0):
+            raise ValueError(f"Smoothness needs a finite c >= 0, got {self.c!r}.")
+
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        freedom = g / (g + alpha)  # 1/(1 + α/g)
+        first = self.c * freedom * (1.0 - freedom)
+        return -self.c * freedom, first, first * (2.0 * freedom - 1.0)
+
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        return self.derivatives(alpha, g)[1], np.zeros(alpha.size)
+
+    def optimum(self, s: Array, q2: Array, g: Array) -> Array:
+        alpha = flat_optimum(s, q2)
+        some = np.flatnonzero(np.isfinite(alpha))
+        if self.c > 0 and some.size:
+            root = self._largest_root(s[some] / g[some], q2[some] / s[some])
+            alpha[some] = np.divide(s[some], root, out=np.full_like(root, np.inf), where=root > 0)
+        return alpha
+
+    def _largest_root(self, s: Array, ratio: Array) -> Array:
+        """Largest positive root v = s/α of the cubic S08 (A.11)-(A.14); 0 where there is none.
+
+        In units of g and multiplied out for v the cubic is monic. It is not negative at the
+        flat prior's optimum v₀ = q²/s − 1, which bounds the root from above (S08 A.4), so
+        Newton's iteration from there comes down to it. There is none where the cubic is positive
+        at 0 and at its minimum, as for most functions that gain nothing.
+        """
+        a = 1.0 + 2.0 * s * (1.0 + self.c) - ratio
+        b = s * (2.0 + s - 2.0 * ratio + 4.0 * self.c)
+        d = s * (s * (1.0 - ratio) + 2.0 * self.c)
+        start = ratio - 1.0
+        low = (np.sqrt(np.maximum(a * a - 3.0 * b, 0.0)) - a) / 3.0  # the minimum
+        dips = (low > 0) & (low < start) & (((low + a) * low + b) * low + d < 0)
+        root = np.zeros_like(start)
+        some = np.flatnonzero(dips | (d < 0))
+        root[some] = _descend(a[some], b[some], d[some], start[some], np.maximum(low[some], 0.0))
+        return np.where(root > 1e-9 * start, root, 0.0)
+
+    def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
+        return likelihood_gain(alpha, s, q2) - self.c * g / (g + alpha)
+
+
+def _descend(a: Array, b: Array, d: Array, high: Array, low: Array) -> Array:
+    """Roots of ``v³ + av² + bv + d``, not negative at `high`, by Newton's iteration from there.
+
+    A step that leaves the bracket is replaced by bisection.
+    """
+    v, high, low = high.copy(), high.copy(), low.copy()
+    rows = np.arange(v.size)  # those that still move
+    for _ in range(60):
+        at = v[rows]
+        value = ((at + a[rows]) * at + b[rows]) * at + d[rows]
+        slope = (3.0 * at + 2.0 * a[rows]) * at + b[rows]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = at - value / slope
+        moves = ~(np.abs(new - at) <= 1e-14 * at)
+        below = value < 0
+        low[rows] = np.where(below, np.maximum(low[rows], at), low[rows])
+        high[rows] = np.where(below, high[rows], np.minimum(high[rows], at))
+        inside = (new > low[rows]) & (new < high[rows])
+        v[rows] = np.where(moves & ~inside, 0.5 * (low[rows] + high[rows]), new)
+        rows = rows[moves]
+        if not rows.size:
+            break
+    return v
+
+
+@dataclass(frozen=True)
+class Trace(Prior):
+    """``−c tr S``, S the smoothing matrix ``ΦΣΦᵀB``: c for each effective parameter [1]_.
+
+    With an orthonormal design it is `Smoothness`; in general one function's share depends on the
+    others. Given those, adding a function adds ``u/(α + s)`` to the trace, ``u = ‖B^-½C⁻¹φ‖²``,
+    which only takes ``2cu`` off q²: the optimum is that of `Flat`. Here g stands for u.
+
+    References
+    ----------
+    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (2.157) and A.8.
+    """
+
+    c: float
+    relative = True
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.c) and self.c >= 0):
+            raise ValueError(f"Trace needs a finite c >= 0, got {self.c!r}.")
+
+    @property
+    def cost(self) -> float:  # type: ignore[override]
+        return self.c
+
+    def log_density(self, state: State) -> float:
+        return -self.c * float(state.determined.sum())
+
+    def _first(self, state: State) -> tuple[Array, Array]:
+        weighted = state.precisions[:, None] * state.cov  # AΣ
+        spread = state.cov @ weighted  # ΣAΣ
+        # dtrS/dlog α_i = −α_i (ΣGΣ)_ii and ΣGΣ = Σ − ΣAΣ  # S08 (A.51)
+        return state.precisions * (state.cov.diagonal() - spread.diagonal()), spread
+
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        first, spread = self._first(state)
+        precisions, group = state.precisions, state.group
+        outer = precisions[:, None] * precisions
+        second = 2.0 * outer * state.cov * (spread - state.cov)
+        second[np.diag_indices_from(second)] += first
+        return self.c * fold(first, group), self.c / group * fold_matrix(second, group)
+
+    def pull(self, state: State) -> tuple[Array, Array]:
+        first = fold(self._first(state)[0], state.group)
+        return self.c * np.maximum(first, 0.0), np.zeros(state.alpha.size)
+
+    def by_gram(self, state: State) -> Array:
+        return -self.c / state.group * self._first(state)[1]
+
+    def weight(self, state: State) -> Array:
+        first = fold(self._first(state)[0], state.group)
+        return np.maximum(first, 0.0) / (state.alpha * state.variances**2)
+
+    def optimum(self, s: Array, q2: Array, g: Array) -> Array:
+        return flat_optimum(s, q2 - 2.0 * self.c * g)
+
+    def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
+        return likelihood_gain(alpha, s, q2 - 2.0 * self.c * g)
+
+
+@dataclass(frozen=True)
+class Gamma(Separable):
+    """``f = a log α − b α − max``: a gamma prior on α, in the user's units of α [1]_.
+
+    It is taken relative to its own maximum, so that a function outside the model costs
+    nothing and a = b = 0 is `Flat`. Unlike the other priors it is not scale invariant.
+
+    References
+    ----------
+    .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", 2001, (36).
+    """
+
+    a: float
+    b: float
+    relative = False
+
+    def __post_init__(self) -> None:
+        ok = np.isfinite([self.a, self.b]).all() and self.a >= 0 and self.b >= 0
+        if not ok or (self.a > 0) != (self.b > 0):
+            raise ValueError(
+                "Gamma needs finite a and b, both positive or both zero, "
+                f"got {self.a!r} and {self.b!r}."
+            )
+
+    def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
+        peak = self.a * (np.log(self.a / self.b) - 1.0) if self.a > 0 else 0.0
+        rate = self.b * alpha
+        return self.a * np.log(alpha) - rate - peak, self.a - rate, -rate
+
+    def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
+        return np.full(alpha.size, self.a), np.full(alpha.size, self.b)
+
+    def optimum(self, s: Array, q2: Array, g: Array) -> Array:
+        if self.a == 0:
+            return flat_optimum(s, q2)
+        # The derivative a − bα + ½[s/(α+s) − αq²/(α+s)²] is positive at the lower end and
+        # negative at the upper; there may be two maxima, so a grid comes before bisection.
+        low = np.log(0.5 * self.a / (self.b + (q2 / s + 1.0) / s))
+        high = np.log(2.0 * (self.a + 0.5) / self.b) + np.zeros_like(s)
+        grid = np.linspace(low, high, 65)  # (65, M)
+        best = np.clip(np.argmax(self.gain(np.exp(grid), s, q2, g), axis=0), 1, 63)
+        columns = np.arange(s.size)
+        low, high = grid[best - 1, columns], grid[best + 1, columns]
+        for _ in range(60):
+            mid = 0.5 * (low + high)
+            alpha = np.exp(mid)
+            total = alpha + s
+            up = self.a - self.b * alpha + 0.5 * (s / total - alpha * q2 / total**2) > 0
+            low, high = np.where(up, mid, low), np.where(up, high, mid)
+        return np.exp(0.5 * (low + high))
+
+    def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
+        return likelihood_gain(alpha, s, q2) + self.derivatives(alpha, g)[0]

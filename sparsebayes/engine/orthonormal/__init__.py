@@ -1,0 +1,1 @@
+"""Orthonormal dictionaries: every coefficient stands alone, and fits are closed forms."""

@@ -1,0 +1,129 @@
+"""How uncertain a coefficient is, whether it was kept or dropped.
+
+A fit holds one precision for each coefficient, and what it drops it holds to be exactly zero.
+That is too sure: most of what is wrong with an estimate are small coefficients that were
+dropped. So the precisions of coefficients that are alike (a band) get a distribution, on a few
+values from ∞ downwards, with weights that maximise the evidence of the band. Given that, the
+expected squared error of any estimate follows for each coefficient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.engine.orthonormal.log_bins import Bins, chunks
+
+Array = np.ndarray
+Gain = Callable[[Array], Array]  # the factor between a coefficient and its estimate, from z
+
+# Below 3σ² (the coefficients' standard deviation twice that of the noise) it cannot be told.
+_LEAST = 3.0
+_NULLS = 4.0  # dropped coefficients added to those of a band
+_STEPS = 100
+_SMALLEST = 2.0**-10  # a z below it is as good as zero
+_BINS = Bins(_SMALLEST, bits=3)  # for the distribution of a band
+_FINE = Bins(_SMALLEST, bits=7)  # for the errors of many coefficients
+
+
+@dataclass(frozen=True, eq=False)
+class Inclusion:
+    """A distribution of prior variances in units of the noise variance.
+
+    Attributes
+    ----------
+    variances : ndarray
+        1/(ασ²); the first is 0.
+    weights : ndarray
+    """
+
+    variances: Array
+    weights: Array
+
+    def error(self, z: Array, gain: Array, precision: Array | float = 1.0) -> Array:
+        """The expected squared error of the estimate ``gain · x``, in units of σ².
+
+        Parameters
+        ----------
+        z : ndarray
+            ``x²`` in units of its own noise variance, which is σ² over `precision`.
+        gain : ndarray
+            The factor between the coefficient and its estimate.
+        precision : float or ndarray
+            How much of the coefficient was seen: 1 where it was measured in full.
+        """
+        z, gain, precision = (np.ravel(a) for a in np.broadcast_arrays(z, gain, precision))
+        out = np.empty(z.size)
+        for part in chunks(z.size):
+            seen = precision[part, None]
+            prior = seen * self.variances
+            share = _posterior(z[part, None], prior, self.weights)
+            # With the prior's variance v the posterior mean is x v/(1 + pv), p the precision.
+            factor = prior / (1.0 + prior)
+            bias = (factor - gain[part, None]) ** 2 * z[part, None] / seen
+            out[part] = (share * (bias + self.variances / (1.0 + prior))).sum(axis=1)
+        return out
+
+    def errors(self, z: Array, gain: Gain) -> Array:
+        """The same for many coefficients measured in full, from a table."""
+        return _tabulated(lambda some: self.error(some, gain(some)), z)
+
+    def gain(self, z: Array) -> Array:
+        """The factor of the posterior mean, averaged over the precisions; from a table if many."""
+
+        def factor(some: Array) -> Array:
+            share = _posterior(some[:, None], self.variances, self.weights)
+            return share @ (self.variances / (1.0 + self.variances))
+
+        return _tabulated(factor, z)
+
+    def included(self, z: Array) -> Array:
+        """The probability that a coefficient is not zero; from a table if many."""
+
+        def probability(some: Array) -> Array:
+            return 1.0 - _posterior(some[:, None], self.variances, self.weights)[:, 0]
+
+        return _tabulated(probability, z)
+
+
+def _tabulated(function: Gain, z: Array) -> Array:
+    """A smooth function of z; of many z, looked up in narrow bins."""
+    if z.size <= 1 << 12:
+        return function(z)
+    index = _FINE.index(z)
+    lower = _FINE.lower(int(index.max()) + 2)
+    return function(0.5 * (lower[:-1] + lower[1:]))[index]
+
+
+def _posterior(z: Array, prior: Array, weights: Array) -> Array:
+    """The weights given z, by row."""
+    log = np.log(np.maximum(weights, 1e-300)) - 0.5 * (np.log1p(prior) + z / (1.0 + prior))
+    share = np.exp(log - log.max(axis=1, keepdims=True))
+    return share / share.sum(axis=1, keepdims=True)
+
+
+def estimate(z: Array) -> Inclusion:
+    """The distribution for coefficients with these ``z = c²/σ²``."""
+    flat = np.ravel(z)
+    levels, counts = _BINS.levels(flat[part] for part in chunks(flat.size))
+    top = max(float(levels[-1]) if levels.size else 0.0, 2.0 * _LEAST)
+    octaves = int(np.ceil(np.log2(top / _LEAST)))
+    variances = np.concatenate([[0.0], _LEAST * 2.0 ** np.arange(octaves + 1)])
+    # EM lets a weight grow faster than vanish, so all but the first begin small.
+    weights = np.full(variances.size, 0.01 / (variances.size - 1))
+    weights[0] = 0.99
+    # EM, on bins: the evidence of a mixture never falls.
+    log = -0.5 * (np.log1p(variances) + levels[:, None] / (1.0 + variances))
+    likelihood = np.exp(log - log.max(axis=1, keepdims=True))
+    for _ in range(_STEPS):
+        joint = likelihood * weights
+        numbers = (counts / joint.sum(axis=1)) @ joint
+        numbers[0] += _NULLS
+        new = numbers / numbers.sum()
+        done = np.abs(new - weights).max() < 1e-6
+        weights = new
+        if done:
+            break
+    return Inclusion(variances, weights)

@@ -1,0 +1,1 @@
+"""Ways to climb the evidence, and the loop that drives them."""

@@ -1,0 +1,172 @@
+"""What each function outside the model would gain, and the addition of several at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.linalg import expand, fold
+from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.problem import Problem, blocks
+
+Array = np.ndarray
+
+LOST = 1e-10  # a function is refused when S_m is this small a part of φᵀBφ
+_TINY = float(np.finfo(float).tiny)
+_TRIES = 5  # first functions that may disappoint
+_TIE = 1e-9  # gains closer than this, relatively, are equal: the lowest index wins
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The gain of adding m, for every m; 0 for those to be left outside; and what it rests on."""
+
+    gain: Array
+    scale: Array  # φᵀBφ
+    weight: Array  # what the prior has for g
+    s: Array  # S and Q of every weight
+    q: Array
+    half: Callable[[slice | Array], Array]  # L⁻¹ Φ_aᵀBΦ, of some weights
+
+    @cached_property
+    def largest(self) -> float:
+        return float(self.gain.max(initial=0.0))
+
+    def ranked(self) -> Array:
+        """Functions that gain, the best first; those equal in rounding by their number."""
+        some = np.flatnonzero(self.gain > 0.0)
+        coarse = np.round(self.gain[some] / self.largest, 9) if some.size else some
+        return some[np.argsort(-coarse, kind="stable")]
+
+
+def score(problem: Problem, state: State) -> Scores:
+    """Score all functions: O(S² M) and what the survey costs."""
+    seen = problem.survey(state)
+    group = problem.group
+
+    def half(part: slice | Array) -> Array:
+        rows = seen.rows(part)
+        return linalg.half_solve(state.factor, rows) if state.active.size else rows
+
+    s = seen.scale.copy()
+    shrunk = np.zeros(s.size)
+    for part in blocks(s.size, state.mean.size):
+        block = half(part)
+        s[part] -= np.einsum("sm,sm->m", block, block)
+        if problem.prior.cost:
+            shrunk[part] = _shrunk(state, block)
+    scale, mean_s = fold(seen.scale, group), fold(s, group)
+    lost = np.maximum(LOST * scale, _TINY)
+    able = mean_s > lost
+    able[state.active] = False
+    mean_s = np.maximum(mean_s, lost)
+    weight = scale
+    if problem.prior.cost:
+        weight = np.maximum(mean_s - fold(shrunk, group), 0.0)
+    gain = group * problem.prior.best_gain(mean_s, fold(seen.q**2, group), weight)
+    gain[~able] = 0.0
+    return Scores(gain, scale, weight, s, seen.q, half)
+
+
+def _shrunk(state: State, half: Array) -> Array:
+    """``s − u``: with ``x = ΣΦ_aᵀBφ``, u is ``‖B^½(φ − Φ_a x)‖² = s − xᵀAx``."""
+    if not state.active.size:
+        return np.zeros(half.shape[1])
+    solved = linalg.half_solve_transposed(state.factor, half)
+    return np.einsum("sm,sm,s->m", solved, solved, state.precisions)
+
+
+def spread(ranked: Array, size: int) -> Array:
+    """The best half of `size`, and as many evenly spread over the rest.
+
+    The best alone would be neighbours of each other, of which one is enough.
+    """
+    if ranked.size <= size:
+        return ranked
+    best = size // 2
+    rest = np.linspace(best, ranked.size - 1, size - best).astype(np.intp)
+    return np.concatenate([ranked[:best], ranked[rest]])
+
+
+def add(problem: Problem, state: State, scores: Scores, index: Array, threshold: float) -> State:
+    """Add those of `index` that gain more than `threshold`, in turn.
+
+    Each is the best given those before it, and enters with its optimal α; the α of the others
+    stay. The objective does not fall: where rounding says otherwise, fewer are added.
+    """
+    for _ in range(_TRIES):
+        chosen, alpha = _in_turn(problem, state, scores, index, threshold)
+        while chosen.size:
+            new = problem.grow(state, chosen, alpha)
+            if new is not None and new.objective >= state.objective:
+                return new
+            first = chosen[0]
+            chosen, alpha = chosen[: chosen.size // 2], alpha[: alpha.size // 2]
+            if not chosen.size:  # not even one: its gain was none when the sites moved
+                index = index[index != first]
+        if not index.size or scores.gain[index].max() <= threshold:
+            break
+    return state
+
+
+def _in_turn(
+    problem: Problem, state: State, scores: Scores, index: Array, threshold: float
+) -> tuple[Array, Array]:
+    """The functions to add and their precisions, by rank-one updates of C⁻¹.
+
+    An addition takes ``C⁻¹φφᵀC⁻¹/(α + s)`` from C⁻¹. Only its product with the candidates is
+    needed, a row at a time, as in a Cholesky factorisation with pivots.
+    """
+    prior, group = problem.prior, problem.group
+    least = np.maximum(LOST * scores.scale[index], _TINY)
+    lost = least.copy()
+    gain, weight = scores.gain[index], scores.weight[index]
+    weights = expand(index, group)
+    q, s, half = scores.q[weights], scores.s[weights], scores.half(weights)
+    overlaps = problem.overlaps(state, index)
+    taken = np.empty((16 * group, weights.size))  # rows L⁻¹φᵀC⁻¹Φ of those chosen, LLᵀ = αI + S
+    chosen: list[int] = []
+    precisions: list[float] = []
+    mean_s, q2 = fold(s, group), fold(q * q, group)
+    while gain.size:
+        # `index` is ordered by gain and number, so the first of equals is the right one.
+        i = int((gain >= gain.max() * (1.0 - _TIE)).argmax())
+        if gain[i] <= threshold:
+            break
+        one, own = slice(i, i + 1), slice(i * group, (i + 1) * group)
+        alpha = float(prior.optimum(mean_s[one], q2[one], weight[one])[0])
+        k = group * len(chosen)
+        if k == len(taken):
+            taken = np.concatenate([taken, np.empty_like(taken)])
+        rows = overlaps(i) - half[:, own].T @ half
+        if k:
+            rows -= taken[:k, own].T @ taken[:k]
+        if group == 1:
+            root = math.sqrt(alpha + s[i])
+            rows /= root
+            pull = q[own] / root
+        else:
+            factor = linalg.cholesky(rows[:, own] + alpha * np.eye(group))
+            if factor is None:  # lost in rounding
+                lost[i], gain[i] = np.inf, 0.0
+                continue
+            rows = linalg.half_solve(factor, rows)
+            pull = linalg.half_solve(factor, q[own, None].copy())[:, 0]
+        taken[k : k + group] = rows
+        drop = rows[0] ** 2 if group == 1 else np.einsum("gm,gm->m", rows, rows)
+        if prior.cost:  # in proportion to s, about what it is
+            weight = weight * np.maximum(1.0 - fold(drop, group) / np.maximum(mean_s, least), 0.0)
+        q = q - pull @ rows
+        s = s - drop
+        chosen.append(i)
+        precisions.append(alpha)
+        lost[i] = np.inf  # never again
+        mean_s, q2 = fold(s, group), fold(q * q, group)
+        gain = group * prior.best_gain(np.maximum(mean_s, least), q2, weight)
+        gain[mean_s <= lost] = 0.0
+    return index[chosen], np.array(precisions)

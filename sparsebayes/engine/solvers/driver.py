@@ -1,0 +1,164 @@
+"""One loop for all solvers: it counts, records, reports, and stops for a stated reason.
+
+A solver is a generator of `Step`s. The driver keeps the best accepted state, so a solver
+may also explore: steps that are not `accepted` count as iterations and leave no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.problem import Problem
+
+Array = np.ndarray
+
+
+class Stop(Enum):
+    """Why a solver stopped, and what to do about it."""
+
+    CONVERGED = "converged: no addition, deletion or re-estimation gains more than tol"
+    FLOOR = "converged with the noise at the limit of rounding: the model interpolates the targets"
+    HELD = (
+        "held the noise at its last credible estimate: the evidence goes on rising while the noise "
+        "collapses and the model takes up all samples; use prior='bic', a fixed noise, fewer or "
+        "wider basis functions, or more samples"
+    )
+    COLLAPSED = (
+        "ended with the noise collapsed and nearly as many parameters as samples, so that its "
+        "error bars mean nothing; use solver='sequential', prior='bic' or a fixed noise"
+    )
+    MAX_ITER = "stopped at max_iter before convergence; raise max_iter, or raise tol"
+    INTERRUPTED = "interrupted; the model is the best found until then, fit again for a better one"
+    SINGULAR = (
+        "stopped: the Hessian of the next state is singular in rounding; "
+        "raise the noise, shorten the length scale or remove nearly equal basis functions"
+    )
+
+    @property
+    def converged(self) -> bool:
+        return self in (Stop.CONVERGED, Stop.FLOOR)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A state that a solver reached.
+
+    Attributes
+    ----------
+    state : State
+    accepted : bool
+        Whether it continues the path of the result, or only explores.
+    back : bool
+        Whether the solver gives up what it reached and goes on from this lower state.
+    theta : ndarray or None
+        The log scales of the functions, where they are learned.
+    """
+
+    state: State
+    accepted: bool = True
+    back: bool = False
+    theta: Array | None = None
+
+
+Climb = Generator[Step, None, Stop]
+
+
+class Solver(Protocol):
+    """A way to climb the objective of a problem."""
+
+    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver found.
+
+    Attributes
+    ----------
+    state : State
+    path : ndarray
+        The objective along the accepted states.
+    n_iter : int
+        All steps, the exploratory ones included.
+    stop : Stop
+    theta : ndarray or None
+        The log scales of the functions, where they are learned.
+    """
+
+    state: State
+    path: Array
+    n_iter: int
+    stop: Stop
+    theta: Array | None = None
+
+
+Report = Callable[[int, Step], bool]
+
+
+def run(
+    solver: Solver,
+    problem: Problem,
+    *,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+    report: Report | None = None,
+) -> Solution:
+    """Run `solver` for at most `max_iter` steps.
+
+    `report` is called after each step and asks for an end by returning True.
+    """
+    best, theta = start(problem), None
+    path: list[float] = []
+    stop = Stop.MAX_ITER
+    n_iter = 0
+    with linalg.one_thread():
+        climb = solver.climb(problem, tol, rng)
+        try:
+            while n_iter < max_iter:
+                try:
+                    step = next(climb)
+                except StopIteration as end:
+                    stop = end.value
+                    break
+                n_iter += 1
+                if step.accepted:
+                    best, theta = step.state, step.theta
+                    while step.back and path and path[-1] > best.objective:
+                        path.pop()
+                    path.append(best.objective)
+                if report is not None and report(n_iter, step):
+                    stop = Stop.INTERRUPTED
+                    break
+        except KeyboardInterrupt:
+            stop = Stop.INTERRUPTED
+    return Solution(best, np.array(path or [best.objective]), n_iter, stop, theta)
+
+
+def start(problem: Problem) -> State:
+    """The empty model."""
+    none = np.empty(0, dtype=np.intp)
+    state = problem.evaluate(none, np.empty(0), problem.beta)
+    assert state is not None
+    return state
+
+
+def finish(problem: Problem, state: State) -> Stop:
+    """How a solver that found nothing more to gain has ended."""
+    if not problem.free:
+        return Stop.CONVERGED
+    if collapsed(problem, state) and state.active.size < problem.n_functions:
+        return Stop.COLLAPSED
+    return Stop.FLOOR if state.beta >= problem.max_beta else Stop.CONVERGED
+
+
+def collapsed(problem: Problem, state: State) -> bool:
+    """Whether the model has nearly as many effective parameters as there are samples."""
+    return state.n_determined > 0.75 * problem.n_samples

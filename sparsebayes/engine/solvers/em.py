@@ -1,0 +1,138 @@
+"""Fixed-point solvers that start from all functions: EM and MacKay's updates [1]_.
+
+EM never lowers the objective. MacKay's updates are faster and may; then the EM step is taken.
+Functions that the data hardly determine and whose deletion gains are pruned. At the end
+the deleted functions are asked whether they would be wanted back (T01 B.1), which T01 never saw
+happen; here they come back.
+
+References
+----------
+.. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", 2001, app. A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.solvers.candidates import add, score, spread
+from sparsebayes.engine.solvers.driver import Climb, Step, Stop, finish, start
+from sparsebayes.engine.solvers.refine import Refiner, prune, reestimate
+
+Array = np.ndarray
+
+_HARDLY = 0.01  # functions with a smaller γ may be pruned
+
+
+def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
+    """One update of all α and of β, and pruning; None where rounding allows no step up."""
+    for quick in (True, False) if mackay else (False,):
+        alpha, beta = _update(problem, state, mackay=quick)
+        size = 1.0
+        for _ in range(1 if quick else 30):
+            new = problem.move(
+                state,
+                state.alpha * (alpha / state.alpha) ** size,
+                state.beta * (beta / state.beta) ** size,
+            )
+            if new is not None and new.objective >= state.objective:
+                return prune(problem, new, hardly=_HARDLY)
+            size *= 0.5  # each coordinate goes uphill, so a shorter step does as well
+    return None
+
+
+def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, float]:
+    push, rate = problem.prior.pull(state)
+    determined, squared = state.determined, state.squared
+    if mackay:  # T01 (44)
+        # γ and μ² may both be lost in rounding: such a function is left to pruning.
+        tiny = np.finfo(float).tiny
+        alpha = (np.maximum(determined, 0.0) + 2.0 * push) / (squared + 2.0 * rate + tiny)
+    else:  # T01 (43)
+        alpha = (1.0 + 2.0 * push) / (squared + state.variances + 2.0 * rate)
+    alpha = np.clip(alpha, 1e-6 * state.alpha, 1e6 * state.alpha)
+    if not problem.free:
+        return alpha, state.beta
+    count, spread = problem.n_samples, problem.residual_energy(state)
+    if problem.prior.relative:
+        count -= 2.0 * float(push.sum())
+    if mackay:  # T01 (46)
+        count -= state.n_determined
+    else:  # T01 (50)
+        spread += state.n_determined / state.beta
+    if count <= 0.0:
+        return alpha, state.beta
+    # max_beta bounds the noise from below, and with it the quotient.
+    beta = count / max(spread, count / problem.max_beta)
+    return alpha, float(np.clip(beta, 1e-6 * state.beta, 1e6 * state.beta))
+
+
+def converge(
+    problem: Problem, state: State, tol: float, *, mackay: bool
+) -> Generator[Step, None, State]:
+    """Cycle until one gains less than `tol`, then finish by Newton's method."""
+    gain = np.inf
+    while gain > tol:
+        new = cycle(problem, state, mackay=mackay)
+        if new is None:
+            break
+        gain = new.objective - state.objective
+        state = new
+        yield Step(state)
+    state = Refiner(problem).climb(state, free=problem.free, steps=50, tol=1e-6 * tol)
+    yield Step(state)
+    return state
+
+
+def close(
+    problem: Problem, state: State, tol: float, *, mackay: bool
+) -> Generator[Step, None, Stop]:
+    """Converge, and take back deleted functions as long as one gains more than `tol`."""
+    before = -np.inf
+    while True:
+        state = yield from converge(problem, state, tol, mackay=mackay)
+        if state.objective <= before + 0.1 * tol:  # what looked like a gain was none
+            return finish(problem, state)
+        before = state.objective
+        moved = reestimate(problem, state, tol)
+        if moved is state:
+            scores = score(problem, state)
+            if scores.largest > tol:
+                moved = add(problem, state, scores, spread(scores.ranked(), 64), tol)
+        if moved is state:
+            return finish(problem, state)
+        state = moved
+        yield Step(state)
+
+
+def spread_variance(problem: Problem, active: Array) -> State | None:
+    """These functions, with precisions that give them the targets' variance together."""
+    empty = start(problem)
+    if problem.energy == 0:
+        return empty
+    active = active[problem.norms[active] > 0]
+    alpha = problem.norms[active] * (active.size / problem.energy)
+    for _ in range(20):
+        state = problem.evaluate(active, alpha, empty.beta)
+        if state is not None:
+            return state
+        alpha = 10.0 * alpha  # nearly equal functions: H is singular in rounding
+    return None
+
+
+@dataclass(frozen=True)
+class EM:
+    """Start from all functions; `mackay` chooses the faster updates."""
+
+    mackay: bool = False
+
+    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
+        state = spread_variance(problem, problem.distinct())
+        if state is None:
+            return Stop.SINGULAR
+        yield Step(state)
+        return (yield from close(problem, state, tol, mackay=self.mackay))

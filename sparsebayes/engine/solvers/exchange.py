@@ -1,0 +1,102 @@
+"""Exchanging whole groups of functions, where one at a time does not lead on.
+
+In an overcomplete dictionary a piece of the signal can be explained by functions of one kind or
+of another. Once many of the wrong kind are in, no single addition or deletion gains, however
+much better the others would do. So after a search that found nothing more to gain, groups of
+functions are taken out together and others are let in alone, before all may compete again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.solvers.driver import Climb, Step, collapsed, finish
+from sparsebayes.engine.solvers.sequential import Path, Sequential
+
+Array = np.ndarray
+
+_GAIN = 0.5  # an exchange that gains less is not worth its price in noise
+_TOL = 0.3  # of the search within an exchange
+_SWEEPS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Swap:
+    """A proposal.
+
+    Attributes
+    ----------
+    drop, pool : ndarray of int
+        Functions to take out, and those that may come in instead, at first.
+    """
+
+    drop: Array
+    pool: Array
+
+
+@dataclass(frozen=True)
+class Exchanging:
+    """The sequential solver, and exchanges from where it ended.
+
+    Attributes
+    ----------
+    swaps : sequence of Swap
+    solver : Sequential
+    """
+
+    swaps: Sequence[Swap]
+    solver: Sequential = field(default_factory=Sequential)
+
+    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
+        path = self.solver.climb(problem, tol, rng)
+        state: State | None = None
+        while True:
+            try:
+                step = next(path)
+            except StopIteration as end:
+                stop = end.value
+                break
+            state = step.state if step.accepted else state
+            yield step
+        if state is None or not stop.converged:
+            return stop
+        for _ in range(_SWEEPS):
+            before = state.objective
+            for swap in self.swaps:
+                state = yield from self._exchange(problem, state, swap, max(tol, _TOL))
+            if state.objective < before + _GAIN:
+                break
+        state = yield from self.solver.resume(problem, state, tol)
+        return finish(problem, state)
+
+    def _exchange(self, problem: Problem, state: State, swap: Swap, tol: float) -> Path:
+        gone = np.isin(state.active, swap.drop)
+        if not np.any(gone & ~np.isin(state.active, swap.pool)):
+            return state  # there is nothing of another kind to take out
+        keep = state.active[~gone]
+        index = np.concatenate([keep, np.setdiff1d(swap.pool, keep)])
+        if index.size > problem.capacity:
+            return state
+        inner = problem.restrict(index)
+        new = inner.evaluate(np.arange(keep.size), state.alpha[~gone], state.beta)
+        if new is None:
+            return state
+        for step in self.solver.regrow(inner, new, tol):
+            new = step.state
+            yield Step(state, accepted=False)
+        new = problem.evaluate(index[new.active], new.alpha, new.beta)
+        if new is None:
+            return state
+        for step in self.solver.resume(problem, new, tol):
+            new = step.state
+            yield Step(state, accepted=False)
+        lost = new.objective < state.objective + _GAIN
+        if lost or (problem.free and collapsed(problem, new)):
+            return state
+        yield Step(new)
+        return new

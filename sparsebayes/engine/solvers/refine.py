@@ -1,0 +1,146 @@
+"""Joint re-estimation of a whole active set: Newton's method in (log α, log β), with pruning.
+
+With S active functions a step costs O(S³), whatever the number of samples. No accepted
+step lowers the objective.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.model.posterior import State, curvature, gradient
+from sparsebayes.engine.model.problem import Problem
+
+Array = np.ndarray
+
+_LONGEST_STEP = 4.0  # in log α and log β
+_LOST = 1e-14  # an s this small a part of φᵀBφ is rounding
+
+
+def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
+    """Delete functions that are better left out, of those with γ < `hardly`.
+
+    They go together if the objective does not fall, else the better half of them, and so on.
+    """
+    if state.active.size == 0:
+        return state
+    s, q2 = state.s_and_q2()
+    weight = problem.prior.weight(state)
+    least = _LOST * state.scale
+    gain = problem.prior.best_gain(np.maximum(s, least), q2, weight)
+    doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= least))
+    if doomed.size > 1:
+        loss = problem.prior.gain(state.alpha[doomed], s[doomed], q2[doomed], weight[doomed])
+        doomed = doomed[np.argsort(loss, kind="stable")]
+    while doomed.size:
+        keep = np.ones(state.active.size, dtype=bool)
+        keep[doomed] = False
+        smaller = problem.shrink(state, keep)
+        if smaller is not None and smaller.objective >= state.objective:
+            return smaller
+        doomed = doomed[: doomed.size // 2]
+    return state
+
+
+def reestimate(problem: Problem, state: State, tol: float) -> State:
+    """Move the one α that gains most by its optimum; the same state if none gains `tol`.
+
+    Newton's method climbs to the next maximum; a precision whose objective has two, one of
+    them at infinity, may have to jump.
+    """
+    if state.active.size == 0:
+        return state
+    s, q2 = state.s_and_q2()
+    weight = problem.prior.weight(state)
+    s = np.maximum(s, _LOST * state.scale)
+    gain = problem.prior.best_gain(s, q2, weight)
+    rise = problem.group * (gain - problem.prior.gain(state.alpha, s, q2, weight))
+    i = int(np.argmax(rise))
+    if rise[i] <= tol or gain[i] <= 0.0:
+        return state
+    alpha = state.alpha.copy()
+    one = slice(i, i + 1)
+    alpha[one] = problem.prior.optimum(s[one], q2[one], weight[one])
+    new = problem.move(state, alpha, state.beta)
+    return new if new is not None and new.objective >= state.objective else state
+
+
+def stationary(problem: Problem, state: State) -> State:
+    """The stationary point beside a state, by the gradient alone; β stays.
+
+    Where the model interpolates, rounding hides the last digits of the objective, so that where
+    a climb ends depends on its way; the gradient has these digits still.
+    """
+    for _ in range(10 if state.active.size else 0):
+        grad, hess = curvature(problem, state, free=False)
+        factor = linalg.cholesky(-hess)
+        if factor is None:
+            break
+        step = linalg.solve(factor, grad)
+        if not 1e-13 < np.abs(step).max() < 0.1:
+            break
+        new = problem.move(state, state.alpha * np.exp(step), state.beta)
+        if new is None:
+            break
+        state = new
+    return state
+
+
+class Refiner:
+    """Newton steps with a Levenberg shift that is remembered from step to step."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.shift = 1e-3
+
+    def climb(self, state: State, *, free: bool, steps: int, tol: float) -> State:
+        """At most `steps` steps; fewer when one gains less than `tol`."""
+        for _ in range(steps):
+            before = state.objective
+            state = prune(self.problem, state)
+            new = self._step(state, free=free)
+            if new is None:
+                return state
+            state = new
+            if state.objective - before < tol:
+                return prune(self.problem, state)
+        return state
+
+    def _step(self, state: State, *, free: bool) -> State | None:
+        """One step uphill, or None where rounding allows none."""
+        limit = self.problem.max_beta
+        if free and state.beta >= limit:  # at the floor of the noise: it may only rise
+            free = gradient(self.problem, state)[1] < 0.0
+        if state.active.size + free == 0:
+            return None
+        grad, hess = curvature(self.problem, state, free=free)
+        size = state.active.size
+        diagonal = np.arange(grad.size)
+        for _ in range(30):
+            shifted = -hess
+            shifted[diagonal, diagonal] += self.shift
+            factor = linalg.cholesky(shifted)
+            if factor is None:
+                self.shift = max(10.0 * self.shift, 1e-3)
+                continue
+            step = linalg.solve(factor, grad)
+            longest = float(np.abs(step).max())
+            if longest > _LONGEST_STEP:
+                if longest > 4.0 * _LONGEST_STEP:
+                    self.shift = max(4.0 * self.shift, 1e-3)
+                    continue
+                step *= _LONGEST_STEP / longest
+            growth = np.exp(step)
+            beta = min(state.beta * float(growth[size]), limit) if free else state.beta
+            new = self.problem.move(state, state.alpha * growth[:size], beta)
+            if new is not None and new.objective >= state.objective:
+                expected = float(grad @ step + 0.5 * step @ (hess @ step))
+                ratio = (new.objective - state.objective) / expected if expected > 0 else 1.0
+                if ratio > 0.75:
+                    self.shift = max(0.1 * self.shift, 1e-12)
+                elif ratio < 0.25:
+                    self.shift *= 4.0
+                return new
+            self.shift = max(5.0 * self.shift, 1e-3)
+        return None

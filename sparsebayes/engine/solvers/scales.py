@@ -1,0 +1,353 @@
+"""Length scales learned from the evidence.
+
+The evidence of a sparse model is a poor guide to the scales of its functions. Each function has a
+precision of its own, which costs nothing, so the evidence goes on rising where many functions fit
+what is not there; and from a bad width the wrong functions are chosen, which no change of their
+scales repairs. So the scales are learned before there is anything to choose: `learn` maximises the
+evidence of many functions that share one precision, a Gaussian process of low rank, over log
+scales, log precisions and log β together. That function has few bad maxima, no corner in which
+tiny scales explain everything, and a coarse search along the width finds a good start from
+anywhere. The sparse model is then fitted at these scales.
+
+Its evidence may still be lower than at the scales given. Then `polish` moves scales and
+precisions of the chosen functions together, and functions are chosen again from there, until the
+evidence is at least what it was; failing that, the scales stay as given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sparsebayes.engine.model.design import Dense, Design
+from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, collapsed, finish, start
+from sparsebayes.engine.solvers.refine import Refiner
+from sparsebayes.engine.solvers.sequential import Sequential
+
+Array = np.ndarray
+
+_HUGE = 1e20  # what a minimiser sees where there is no model
+_RATIOS = (1e-2, 1e-4, 1e-6)  # of α and β N, at which a search may begin
+_APART = 0.3  # log scales at which another search begins
+_SAME = 0.01  # scales this close, relatively, are the same
+_LEAST = 1e-9  # smaller ones would be lost in rounding
+
+
+class Family(Protocol):
+    """Designs that depend on a vector θ of log scales.
+
+    Attributes
+    ----------
+    start : ndarray, (T,)
+    lower, upper : ndarray, (T,)
+        Bounds of θ.
+    trials : ndarray, (k, T)
+        Points from which a search may start, far apart.
+    fine : bool
+        Whether to search at all, or to choose among `trials`.
+    """
+
+    start: Array
+    lower: Array
+    upper: Array
+    trials: Array
+    fine: bool
+
+    def design(self, theta: Array) -> Design:
+        """All functions."""
+        ...
+
+    def columns(self, theta: Array, index: Array, rows: slice | None = None) -> Array:
+        """The functions of `index`, at some of the samples."""
+        ...
+
+    def slopes(self, theta: Array, index: Array, slopes: Array, rows: slice | None = None) -> Array:
+        """``Σ_nm slopes_nm ∂φ_m(x_n)/∂θ`` over the functions of `index`, (T,)."""
+        ...
+
+    def kinds(self, index: Array) -> Array:
+        """Functions of the same number may share a precision; those of a negative one may not."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The end of a fit at some scales."""
+
+    problem: Problem
+    theta: Array
+    state: State
+    stop: Stop
+
+    @property
+    def sane(self) -> bool:
+        """Whether its noise can be believed."""
+        return self.stop.converged and not (
+            self.problem.free and collapsed(self.problem, self.state)
+        )
+
+    def above(self, level: float) -> bool:
+        return self.sane and self.state.objective >= level
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Fit by `solver` at scales that are learned.
+
+    Attributes
+    ----------
+    solver : Solver
+    family : Family
+    rounds : int
+        The largest number of times that the model is polished.
+    """
+
+    solver: Solver
+    family: Family
+    rounds: int = 10
+
+    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
+        theta = self.family.start
+        first = yield from self._fit(problem, theta, tol, rng, accepted=True)
+        if theta.size == 0 or problem.energy == 0 or first.stop is Stop.SINGULAR:
+            return first.stop
+        theta = learn(problem, self.family)
+        if np.all(np.abs(theta - self.family.start) < _SAME):
+            return first.stop
+        problem = problem.rebase(self.family.design(theta))
+        found = yield from self._fit(problem, theta, tol, rng, accepted=False)
+        goal = first.state.objective if first.sane else -np.inf
+        if self.family.fine:
+            found = yield from self._polish(found, goal, tol, rng)
+        if not found.above(goal):
+            return first.stop
+        yield Step(found.state, back=True, theta=found.theta)
+        return found.stop
+
+    def _fit(
+        self,
+        problem: Problem,
+        theta: Array,
+        tol: float,
+        rng: np.random.Generator,
+        *,
+        accepted: bool,
+    ) -> Generator[Step, None, Found]:
+        """The whole search at one θ."""
+        climb = self.solver.climb(problem, tol, rng)
+        state = start(problem)
+        while True:
+            try:
+                step = next(climb)
+            except StopIteration as end:
+                return Found(problem, theta, state, end.value)
+            if step.accepted:
+                state = step.state
+            yield replace(step, accepted=step.accepted and accepted, theta=theta)
+
+    def _polish(
+        self, found: Found, goal: float, tol: float, rng: np.random.Generator
+    ) -> Generator[Step, None, Found]:
+        """Rounds of `polish` and of choosing functions, until the objective reaches `goal`.
+
+        They are chosen from where the model is, or, if that gains nothing, all over again.
+        """
+        for _ in range(self.rounds):
+            if not found.sane or found.state.objective >= goal or not found.state.active.size:
+                return found
+            theta, state = polish(found.problem, self.family, found.theta, found.state, tol)
+            problem = found.problem.rebase(self.family.design(theta))
+            moved = problem.evaluate(state.active, state.alpha, state.beta)
+            for step in Sequential().resume(problem, moved, tol) if moved is not None else ():
+                moved = step.state
+                yield replace(step, accepted=False, theta=theta)
+            new = None if moved is None else Found(problem, theta, moved, finish(problem, moved))
+            if new is None or not new.above(found.state.objective + tol):
+                new = yield from self._fit(problem, theta, tol, rng, accepted=False)
+            if not new.above(found.state.objective + tol):
+                return found
+            found = new
+        return found
+
+
+def learn(problem: Problem, family: Family) -> Array:
+    """The θ at which many functions that share their precision have most evidence.
+
+    A small crowd tries all starts and climbs from some of the best, with one factor for all
+    scales; the full one goes on from the highest end, and from another if there is one, with
+    all of them. There are maxima at which the function is nearly linear in some inputs.
+    """
+    scout = Crowd(problem, family, 1e7)
+    tried = []
+    for theta in family.trials:
+        points = [scout.begin(theta, ratio) for ratio in _RATIOS]
+        tried.append(min(((scout(point)[0], point) for point in points), key=itemgetter(0)))
+    tried.sort(key=itemgetter(0))
+    if tried[0][0] >= _HUGE:
+        return family.start
+    if not family.fine:
+        return tried[0][1][: family.start.size]
+    size = family.start.size
+    ends = sorted((_descend(scout, p, 30, together=True) for _, p in tried[:4]), key=itemgetter(0))
+    first = ends[0][1]
+    apart = [end for _, end in ends if np.abs(end[:size] - first[:size]).max() > _APART]
+    crowd = Crowd(problem, family)
+    found = [_descend(crowd, point, 200) for point in (first, *apart[:1])]
+    theta = min(found, key=itemgetter(0))[1][:size]
+    # A hundredth matters to nobody, and rounding errors then do not decide what is chosen later.
+    return np.clip(np.round(theta, 2), family.lower, family.upper)
+
+
+def _descend(
+    crowd: Crowd, point: Array, steps: int, *, together: bool = False
+) -> tuple[float, Array]:
+    """Value and place of the minimum near a point; `together`, θ moves by one number only."""
+    size = crowd.family.start.size if together else 0
+
+    def place(moved: Array) -> Array:
+        return np.concatenate([point[:size] + moved[0], moved[1:]]) if together else moved
+
+    def value(moved: Array) -> tuple[float, Array]:
+        found, slope = crowd(place(moved))
+        return found, np.append(slope[:size].sum(), slope[size:]) if together else slope
+
+    bounds = crowd.bounds
+    if together:
+        room = np.array(bounds[:size]) - point[:size, None]
+        bounds = [(room[:, 0].max(), room[:, 1].min()), *bounds[size:]]
+    found = minimize(
+        value, np.append(0.0, point[size:]) if together else point,
+        jac=True, method="L-BFGS-B", bounds=bounds,
+        options={"maxiter": steps, "ftol": 1e-3 / max(1.0, abs(crowd(point)[0])), "gtol": 1e-2},
+    )  # fmt: skip
+    return float(found.fun), place(found.x)
+
+
+class Crowd:
+    """Minus the log evidence of functions that share precisions, with its derivatives.
+
+    It is relative to that of noise alone.
+
+    A point is θ, then log α/(β N) of each group of functions, then log β where it is free.
+
+    Parameters
+    ----------
+    problem : Problem
+    family : Family
+    work : float
+        About how many multiplications a product of the functions may take.
+    """
+
+    def __init__(self, problem: Problem, family: Family, work: float = 2e8) -> None:
+        self.family = family
+        n_rows, n_columns = problem.design.shape
+        self.rows = slice(None, None, -(-n_rows // 4000))
+        n_rows = -(-n_rows // self.rows.step)
+        kinds = family.kinds(np.arange(n_columns))
+        alone, shared = np.flatnonzero(kinds < 0), np.flatnonzero(kinds >= 0)
+        size = max(64, int(np.sqrt(work / n_rows) / problem.n_outputs))
+        some = np.unique(np.linspace(0, shared.size - 1, min(size, shared.size)).astype(np.intp))
+        self.index = np.concatenate([alone, shared[some]])
+        labels = np.concatenate([-1 - np.arange(alone.size), kinds[shared[some]]])
+        _, group = np.unique(labels, return_inverse=True)
+        self.group = np.tile(group, problem.n_outputs)
+        self.n_groups = int(group.max()) + 1
+        self.problem = problem.plain(self._design(family.start), self.rows)
+        if self.problem.energy == 0:  # all that there is to explain is in the other rows
+            self.rows = slice(None)
+            self.problem = problem.plain(self._design(family.start), self.rows)
+        # Values are relative to targets that are noise alone, so that their unit does not matter.
+        self.noise_alone = self._noise_alone()
+        self.bounds = [
+            *zip(family.lower, family.upper, strict=True),
+            *[(np.log(_LEAST), 30.0)] * self.n_groups,
+        ]
+        if self.problem.free:  # from noise of ten times the targets' spread to none
+            least = 0.01 * self.problem.n_samples / self.problem.energy
+            self.bounds.append((np.log(least), np.log(self.problem.max_beta)))
+
+    def _noise_alone(self) -> float:
+        problem = self.problem
+        beta = problem.n_samples / problem.energy if problem.free else problem.beta
+        state = problem.evaluate(np.empty(0, dtype=np.intp), np.empty(0), beta)
+        assert state is not None
+        return state.objective
+
+    def _design(self, theta: Array) -> Dense:
+        return Dense(self.family.columns(theta, self.index, self.rows))
+
+    def begin(self, theta: Array, ratio: float) -> Array:
+        """The point with this θ and ratio for all groups, and with the best β for them."""
+        point = np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
+        if not self.problem.free:
+            return point
+        problem, state = self._state(np.append(point, np.log(self.problem.beta)))
+        beta = problem.beta
+        if state is not None:
+            prior = float(state.mean @ (state.alpha * state.mean)) / state.beta
+            spread = problem.residual_energy(state) + prior
+            beta = problem.n_samples / max(spread, problem.n_samples / problem.max_beta)
+        return np.append(point, np.log(beta))
+
+    def _state(self, point: Array) -> tuple[Problem, State | None]:
+        size = self.family.start.size
+        problem = self.problem.rebase(self._design(point[:size]))
+        beta = float(np.exp(point[-1])) if problem.free else problem.beta
+        ratio = np.exp(point[size : size + self.n_groups])
+        alpha = beta * problem.n_samples * ratio[self.group]
+        return problem, problem.evaluate(np.arange(alpha.size), alpha, beta)
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        problem, state = self._state(point)
+        if state is None:
+            return _HUGE, np.zeros(point.size)
+        by_alpha, by_beta, slopes = problem.derivatives(state)
+        size = self.family.start.size
+        by_theta = self.family.slopes(point[:size], self.index, slopes, self.rows)
+        by_group = np.bincount(self.group, by_alpha, self.n_groups)
+        rest = [by_beta + by_alpha.sum()] if problem.free else []
+        value = self.noise_alone - state.objective
+        return value, -np.concatenate([by_theta, by_group, rest])
+
+
+def polish(
+    problem: Problem, family: Family, theta: Array, state: State, tol: float
+) -> tuple[Array, State]:
+    """Move θ and the hyperparameters of the state's functions uphill; some may be pruned.
+
+    The precisions are re-estimated at each θ, which costs little once the products of the
+    functions are known, so that only θ is left to search: by L-BFGS, with the derivatives of the
+    evidence at fixed precisions, which are those of its maximum over them.
+    """
+    used = problem.used(state.active)
+    inner = problem.restrict(state.active)
+    best = theta, replace(state, active=np.arange(state.active.size))
+
+    def descend(point: Array) -> tuple[float, Array]:
+        nonlocal best
+        at = inner.rebase(Dense(family.columns(point, used)))
+        last = best[1]
+        new = at.evaluate(last.active, last.alpha, last.beta)
+        if new is None:
+            return _HUGE, np.zeros(point.size)
+        new = Refiner(at).climb(new, free=at.free, steps=20, tol=0.01 * tol)
+        if new.objective > best[1].objective:
+            best = point.copy(), new
+        if not new.active.size:
+            return -new.objective, np.zeros(point.size)
+        slopes = at.derivatives(new)[2]
+        return -new.objective, -family.slopes(point, used[at.used(new.active)], slopes)
+
+    minimize(
+        descend, theta, jac=True, method="L-BFGS-B",
+        bounds=list(zip(family.lower, family.upper, strict=True)),
+        options={"maxiter": 50, "ftol": 0.1 * tol / max(1.0, abs(state.objective)), "gtol": 1e-2},
+    )  # fmt: skip
+    return best[0], replace(best[1], active=state.active[best[1].active])

@@ -1,0 +1,6 @@
+"""Forecasts of time series, with propagated uncertainty."""
+
+from sparsebayes.forecasting.backtest import Backtest
+from sparsebayes.forecasting.forecaster import Forecaster
+
+__all__ = ["Backtest", "Forecaster"]

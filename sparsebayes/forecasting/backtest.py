@@ -1,0 +1,156 @@
+"""Forecasts from many origins of a series, scored by the number of steps ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.forecasting.forecasts import Forecasts
+
+Array = np.ndarray
+COLUMNS = ("nlpd", "crps", "coverage", "absolute_error", "squared_error")
+
+
+@dataclass(frozen=True)
+class PathScores:
+    """Averages over the origins for each number of steps ahead, all of shape (horizon,).
+
+    Attributes
+    ----------
+    nlpd : ndarray
+        Negative log density of the truth, in nats.
+    crps : ndarray
+        Continuous ranked probability score, in the units of the series.
+    coverage : ndarray
+        Share of the truth inside the central interval.
+    absolute_error, squared_error : ndarray
+        Of the mean.
+    mean, std : ndarray of shape (n_origins, horizon)
+        The forecasts themselves.
+    """
+
+    nlpd: Array
+    crps: Array
+    coverage: Array
+    absolute_error: Array
+    squared_error: Array
+    mean: Array = field(repr=False)
+    std: Array = field(repr=False)
+
+
+def score(parts: list[Forecasts], truth: Array, coverage: float) -> PathScores:
+    """Scores of forecasts that are given in parts, in the order of the rows of `truth`."""
+    ends = np.cumsum([len(part.mean) for part in parts])[:-1]
+    rows = []
+    for part, came in zip(parts, np.split(truth, ends), strict=True):
+        lower, upper = part.interval(coverage)
+        rows.append((*part.losses(came), (lower <= came) & (came <= upper), *part.levels()))
+    nlpd, crps, inside, mean, std = (np.vstack(column) for column in zip(*rows, strict=True))
+    return PathScores(
+        nlpd=nlpd.mean(axis=0),
+        crps=crps.mean(axis=0),
+        coverage=inside.mean(axis=0),
+        absolute_error=np.abs(truth - mean).mean(axis=0),
+        squared_error=((truth - mean) ** 2).mean(axis=0),
+        mean=mean,
+        std=std,
+    )
+
+
+@dataclass(frozen=True)
+class Backtest:
+    """What `Forecaster.backtest` found; ``print`` shows a table.
+
+    The scores of the first method are attributes (`nlpd`, `crps`, `coverage`, `absolute_error`,
+    `squared_error`, each of shape (horizon,)); those of any method are ``result[method]``.
+
+    Attributes
+    ----------
+    origins : ndarray of int, (n_origins,)
+        How many values of the series each forecast knew.
+    truth : ndarray, (n_origins, horizon)
+        What came.
+    nominal : float
+        Probability inside the intervals whose coverage is counted.
+    scores : dict from method to PathScores
+    """
+
+    origins: Array
+    truth: Array = field(repr=False)
+    nominal: float
+    scores: dict[str, PathScores] = field(repr=False)
+
+    @property
+    def methods(self) -> list[str]:
+        return list(self.scores)
+
+    @property
+    def n_origins(self) -> int:
+        return len(self.origins)
+
+    @property
+    def horizon(self) -> int:
+        return int(self.truth.shape[1])
+
+    def __getitem__(self, method: str) -> PathScores:
+        if method not in self.scores:
+            raise KeyError(f"no forecasts by {method!r}, only by {self.methods}")
+        return self.scores[method]
+
+    @property
+    def nlpd(self) -> Array:
+        return self.scores[self.methods[0]].nlpd
+
+    @property
+    def crps(self) -> Array:
+        return self.scores[self.methods[0]].crps
+
+    @property
+    def coverage(self) -> Array:
+        return self.scores[self.methods[0]].coverage
+
+    @property
+    def absolute_error(self) -> Array:
+        return self.scores[self.methods[0]].absolute_error
+
+    @property
+    def squared_error(self) -> Array:
+        return self.scores[self.methods[0]].squared_error
+
+    def to_frame(self) -> Any:
+        """All scores as a DataFrame with a row for each method and number of steps ahead."""
+        pandas = import_module("pandas")
+        steps = range(1, self.horizon + 1)
+        frames = [
+            pandas.DataFrame(
+                {name: getattr(scores, name) for name in COLUMNS},
+                index=pandas.MultiIndex.from_product([[method], steps], names=["method", "step"]),
+            )
+            for method, scores in self.scores.items()
+        ]
+        return pandas.concat(frames)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.n_origins} origins, {self.horizon} steps ahead, "
+            f"intervals of {100 * self.nominal:g} %",
+            f"{'method':<12} {'step':>5} {'nlpd':>10} {'crps':>10} {'coverage':>9} "
+            f"{'abs. error':>11} {'sq. error':>11}",
+        ]
+        for method, scores in self.scores.items():
+            for k in self._rows():
+                lines.append(
+                    f"{method:<12} {k + 1:>5} {scores.nlpd[k]:>10.4g} {scores.crps[k]:>10.4g} "
+                    f"{scores.coverage[k]:>9.3f} {scores.absolute_error[k]:>11.4g} "
+                    f"{scores.squared_error[k]:>11.4g}"
+                )
+        return "\n".join(lines)
+
+    def _rows(self) -> list[int]:
+        """All steps, or some ten of many."""
+        if self.horizon <= 12:
+            return list(range(self.horizon))
+        return sorted({int(k) for k in np.geomspace(1, self.horizon, 10).round() - 1})

@@ -1,0 +1,133 @@
+"""Logarithm, differences and lags of a series, chosen by the evidence of linear models."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import find_peaks
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsebayes.forecasting.lags import Differences, Embedding
+from sparsebayes.regression import RVR
+
+Array = np.ndarray
+LENGTHS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24)
+DIFFERENCE = 3.0  # log odds against differences
+LEVEL = 5.0  # log odds against levels, of a positive series that needs a difference
+SLACK = 3.0  # more lags must gain this much
+FEWEST = 8  # targets to judge by
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a series is prepared; None where it is still to be chosen.
+
+    Attributes
+    ----------
+    lags, periods : tuple of int, or None
+    log : bool or None
+    """
+
+    lags: tuple[int, ...] | None
+    periods: tuple[int, ...] | None
+    log: bool | None
+
+
+def choose(
+    y: Array, X: Array, exog_lags: tuple[int, ...], season: int, step: int, given: Choice
+) -> Choice:
+    """Fill in what is not given.
+
+    All candidates predict the same values of the series, one step ahead, by a linear model that
+    weighs its lags by the evidence; of the lags, those with weight remain. Densities of
+    differences are densities of the series; those of logarithms take the derivative. The evidence
+    of one step says little about many steps, which is why no difference is preferred unless it
+    speaks clearly against that, for levels or for logarithms, and where it does, logarithms. That
+    of a season may be taken with that of one step, which lets its trend wander.
+
+    Parameters
+    ----------
+    y : ndarray, (N,)
+    X : ndarray, (N, K)
+        Standardised inputs.
+    exog_lags : tuple of int
+    season : int
+        Steps in a natural cycle, 1 if unknown.
+    step : int
+        Between lags.
+    given : Choice
+    """
+    most = max(len(y) // 3, step)  # the furthest that lags or a difference may reach
+    seasons = [s for s in dict.fromkeys([season, _cycle(y)]) if 1 < s < most]
+    several = [(), (1,), *((s,) for s in seasons), *((1, s) for s in seasons)]
+    periods = several if given.periods is None else [given.periods]
+    lengths = [given.lags] if given.lags is not None else _lengths(len(y), seasons, step, most)
+    first = max(lengths[-1][-1] + max(sum(p) for p in periods), *exog_lags, 1)
+    if len(y) < first + FEWEST:  # nothing to choose by
+        return Choice(lengths[0], periods[0], bool(given.log))
+
+    def fit(lags: tuple[int, ...], p: tuple[int, ...], log: bool) -> tuple[RVR, float]:
+        model, evidence = _fitted(y, X, Embedding(lags, exog_lags), Differences(p), log, first)
+        return model, evidence - DIFFERENCE * bool(p) + LEVEL * log
+
+    def best(pairs: list[tuple[tuple[int, ...], bool]]) -> tuple[tuple[int, ...], bool]:
+        return pairs[int(np.argmax([fit(lengths[-1], p, log)[1] for p, log in pairs]))]
+
+    p, log = best([(p, bool(given.log)) for p in periods])
+    # Growth at a steady rate is a difference of logarithms, and may be none of levels.
+    if given.log is None and y.min() > 0 and (p or best([(other, True) for other in periods])[0]):
+        p, log = best([(p, False), *((other, True) for other in periods if other)])
+    if given.lags is not None:
+        return Choice(given.lags, p, log)
+    fits = [fit(lags, p, log) for lags in lengths]
+    scores = np.array([score for _, score in fits])
+    few = int(np.flatnonzero(scores >= scores.max() - SLACK)[0])
+    return Choice(_useful(fits[few][0], lengths[few]), p, log)
+
+
+def _lengths(n_times: int, seasons: list[int], step: int, most: int) -> list[tuple[int, ...]]:
+    """Sets of lags ``step, 2 step, ...`` to choose from, each longer than the one before."""
+    counts = {k for k in LENGTHS if k * step <= n_times // 6}
+    counts |= {s // step + more for s in seasons for more in (0, 1)}
+    counts = {k for k in counts if step <= k * step <= most} or {1}
+    return [tuple(range(step, step * (k + 1), step)) for k in sorted(counts)]
+
+
+def _useful(model: RVR, lags: tuple[int, ...]) -> tuple[int, ...]:
+    """The lags to which a linear model gives weight, the first if none."""
+    kept = tuple(lag for k, lag in enumerate(lags, start=1) if k in model.relevance_)
+    return kept or lags[:1]
+
+
+def _cycle(y: Array) -> int:
+    """The lag at which the changes of the series resemble themselves most, 1 if none stands out."""
+    if len(y) < 12:
+        return 1
+    changes = np.diff(y)
+    changes = changes - changes.mean()
+    size, power = len(changes), float(changes @ changes)
+    if power <= 0:
+        return 1
+    spectrum = np.abs(np.fft.rfft(changes, 2 * size)) ** 2
+    correlation = np.fft.irfft(spectrum)[: size // 3] / power
+    peaks, found = find_peaks(correlation, height=max(0.3, 2.0 / np.sqrt(size)))
+    return int(peaks[np.argmax(found["peak_heights"])]) if peaks.size else 1
+
+
+def _fitted(
+    y: Array, X: Array, embedding: Embedding, differences: Differences, log: bool, first: int
+) -> tuple[RVR, float]:
+    """A linear model of ``y[first:]``, and their log density, each given those before it."""
+    values = np.log(y) if log else y
+    changes = differences.apply(values)
+    scale = float(changes.std()) or 1.0
+    series = np.full(len(y), np.nan)
+    series[differences.order :] = (changes - changes.mean()) / scale
+    rows = embedding.rows(series, X, first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = RVR("linear").fit(rows, series[first:])
+    jacobian = float(np.log(y[first:]).sum()) if log else 0.0
+    return model, model.log_evidence_ - len(rows) * np.log(scale) - jacobian

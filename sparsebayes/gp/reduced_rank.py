@@ -1,0 +1,389 @@
+"""Gaussian process regression of reduced rank, and tuned by leaving one out.
+
+Full Gaussian processes are scikit-learn's own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import Kernel
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sparsebayes._rvm.options import as_noise
+from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.validation import (
+    check_choice,
+    check_limits,
+    check_range,
+    check_switches,
+    remedies,
+)
+from sparsebayes.engine.moments import Expansion
+from sparsebayes.gp.kernels import check_kernel, check_noiseless, default_kernel, shape_of
+from sparsebayes.gp.support import ROWS, Model, State, augment, climb, evaluate, select, solve
+from sparsebayes.uncertain.moment_maps import Predictor
+from sparsebayes.uncertain.predict import UncertainInputsMixin
+
+Array = np.ndarray
+
+PATIENCE = 2  # turns without a gain that end the search: one may be an unlucky draw
+LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol; at last
+SELECTIONS = ("evidence", "posterior", "random")
+
+
+class ReducedRankGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
+    """Gaussian process regression of reduced rank, on a support set of the training inputs.
+
+    The model is ``f(x) = Σ_m w_m k(x, x_m)`` over M support inputs with ``w ~ N(0, K_mm⁻¹)``: at
+    the training inputs it approximates the Gaussian process with kernel k, for ``O(N M²)`` instead
+    of ``O(N³)`` [1]_. Support set and hyperparameters are learned in turns, both by the evidence.
+
+    Parameters
+    ----------
+    kernel : kernel of scikit-learn or None, default=None
+        The covariance of the centred targets without noise. None takes
+        ``ConstantKernel() * RBF()`` with a length scale for each input, all scaled to the data.
+        The search stays within the kernel's bounds and leaves "fixed" parameters alone. A
+        WhiteKernel is refused, since the noise is a parameter of its own.
+    n_support : int, default=512
+        Size of the support set. With at least as many as samples, all are taken, and the model is
+        the full Gaussian process.
+    selection : {"evidence", "posterior", "random"}, default="evidence"
+        How support inputs are chosen: one at a time by the evidence, by the posterior objective of
+        Smola and Bartlett [2]_, or all at random.
+    optimize : bool, default=True
+        Whether to learn the kernel's parameters.
+    n_cycles : int, default=10
+        The largest number of turns of selection and optimisation. The best turn is kept; a
+        random support set is drawn once.
+    augment : bool, default=True
+        Whether to predict with one more weight, on the test input. Without it predictive
+        variances shrink to the noise away from the support inputs; with it predictions cost
+        ``O(N M)`` each.
+    noise : "estimate" or float, default="estimate"
+        A fixed noise variance, or its estimate from the evidence.
+    n_search : int, default=59
+        Candidates per step of the selection, drawn at random.
+    max_iter : int, default=200
+        The largest number of steps of the optimiser in one turn.
+    tol : float, default=0.001
+        Turns end when two in a row gain less than this in log evidence per sample, or with fewer
+        than 1000 samples less than this times 1000.
+    random_state : int, RandomState instance or None, default=None
+        Draws the candidates.
+
+    Attributes
+    ----------
+    support_ : ndarray of int, (M,)
+        Rows of X in the support set, in the order of their choice.
+    support_vectors_, X_train_ : ndarray, (M, D) and (N, D)
+        Support inputs, and all training inputs, which the extra weight needs.
+    kernel_ : kernel
+        With the parameters learned.
+    coef_, sigma_ : ndarray, (M,) and (M, M)
+        Posterior mean and covariance of the support inputs' weights.
+    offset_ : float
+        The mean of the targets, which are centred before the fit.
+    noise_variance_ : float
+    log_evidence_ : float
+        Of the centred targets.
+    evidence_path_ : ndarray
+        The best log evidence after each turn.
+    n_iter_ : int
+        Turns.
+    converged_ : bool
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Predictive standard deviations include the noise. The diagonal of K_mm is raised by 1e-10 of its
+    mean (more if rounding demands it), and inputs whose variance given the support is less than
+    1e-9 of their own are not taken into it. The evidence has local maxima, and a support set of
+    random candidates differs from seed to seed.
+
+    A fit holds a few N × M arrays. An extra weight belongs to one test input alone; in the
+    covariance of several, what their weights add is correlated as the Gaussian process given the
+    support inputs is, so that the diagonal holds the squares of the standard deviations.
+
+    References
+    ----------
+    .. [1] J. Quiñonero-Candela, "Learning with uncertainty", 2004, chapter 3.
+    .. [2] A. Smola, P. Bartlett, "Sparse greedy Gaussian process regression", NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import ReducedRankGPR
+    >>> X = np.linspace(-10, 10, 200)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(200)
+    >>> model = ReducedRankGPR(n_support=20, random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[0.0], [15.0]], return_std=True)
+    >>> bool(std[0] < std[1]), model.support_.shape
+    (True, (20,))
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_support: int = 512,
+        selection: str = "evidence",
+        optimize: bool = True,
+        n_cycles: int = 10,
+        augment: bool = True,
+        noise: Any = "estimate",
+        n_search: int = 59,
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_support = n_support
+        self.selection = selection
+        self.optimize = optimize
+        self.n_cycles = n_cycles
+        self.augment = augment
+        self.noise = noise
+        self.n_search = n_search
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> ReducedRankGPR:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : ReducedRankGPR
+        """
+        self._check_parameters()
+        fixed = as_noise(self.noise)
+        with remedies():
+            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, copy=True)
+        y = np.asarray(y, dtype=np.float64)
+        check_range(y)
+        self.offset_ = float(y.mean())
+        target = y - self.offset_
+        # Rounding leaves this much of a constant target after centring; it is not a signal.
+        rounding = 4.0 * np.finfo(np.float64).eps * (np.abs(y).max() or 1.0)
+        if np.abs(target).max() <= rounding:
+            target = np.zeros_like(target)
+        variance = max(float(target @ target) / len(y), rounding**2)
+        kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
+        noise = 0.1 * variance if fixed is None else fixed
+        self._learn(X, target, kernel, noise, variance)
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.kernel is not None:
+            check_noiseless(check_kernel(self.kernel))
+        check_choice("selection", self.selection, SELECTIONS)
+        check_switches(optimize=self.optimize, augment=self.augment, verbose=0)
+        check_limits(self.max_iter, self.tol)
+        for name in ("n_support", "n_cycles", "n_search"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+                raise ValueError(f"{name} must be a whole number >= 1, got {value!r}.")
+
+    def _learn(self, X: Array, y: Array, kernel: Kernel, noise: float, scale: float) -> None:
+        """Take turns in selecting and optimising, keep the best, and polish it."""
+        rng = check_random_state(self.random_state)
+        distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
+        by_kernel = bool(self.optimize) and kernel.n_dims > 0
+        by_noise = isinstance(self.noise, str)
+        greedy = self.selection != "random" and self.n_support < distinct.size
+        turns = int(self.n_cycles) if greedy and (by_kernel or by_noise) else 1
+
+        def climb_from(start: Model, tol: float) -> tuple[Model, bool]:
+            if not (by_kernel or by_noise):
+                return replace(start, evidence=evaluate(start)[0].evidence), True
+            return climb(start, by_kernel, by_noise, scale, int(self.max_iter), tol)
+
+        model = best = Model(kernel, X, y, np.empty(0, dtype=np.intp), noise, -np.inf)
+        path: list[float] = []
+        idle = 0
+        for _ in range(turns):
+            support = self._select(model, distinct, rng)
+            model = climb_from(replace(model, support=support), LOOSE * self.tol)[0]
+            gain = model.evidence - best.evidence
+            if gain > 0:
+                best = model
+            path.append(best.evidence)
+            idle = idle + 1 if gain < self.tol * max(len(y), 1000) else 0
+            if idle == PATIENCE:
+                break
+        settled = turns == 1 or idle > 0
+        best, finished = climb_from(best, FINE)
+        path[-1] = best.evidence
+        self.evidence_path_ = np.array(path)
+        self.n_iter_ = len(path)
+        self.converged_ = bool(settled and finished)
+        self._store(best)
+        if not self.converged_:
+            remedy = "max_iter" if settled else "n_cycles or tol"
+            warnings.warn(
+                f"ReducedRankGPR was still gaining evidence when it stopped; raise {remedy}, "
+                f"or check the bounds of kernel_={self.kernel_}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _select(self, model: Model, distinct: Array, rng: Any) -> Array:
+        size = int(self.n_support)
+        if size >= distinct.size:
+            return distinct
+        if self.selection == "random":
+            return rng.choice(distinct, size, replace=False)
+        return select(
+            model,
+            size,
+            by_evidence=self.selection == "evidence",
+            n_search=int(self.n_search),
+            rng=rng,
+            candidates=distinct,
+        )[0]
+
+    def _store(self, model: Model) -> None:
+        self._state: State = evaluate(model)[0]
+        self.X_train_ = model.X
+        self.support_ = model.support
+        self.support_vectors_ = model.X[model.support]
+        self.kernel_ = model.kernel
+        self.noise_variance_ = float(model.noise)
+        self.log_evidence_ = self._state.evidence
+        inverse = solve(self._state.factor, np.eye(len(model.support)))
+        root = solve(self._state.posterior, inverse)
+        self.coef_ = inverse.T @ self._state.latent
+        self.sigma_ = root.T @ root
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Predict with the posterior mean.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation, noise included.
+        return_cov : bool, default=False
+            Whether to return the covariance of new observations, noise included.
+
+        Returns
+        -------
+        mean : ndarray, (n,)
+        std : ndarray, (n,), or cov : ndarray, (n, n)
+            Only if asked for.
+        """
+        X = self._check_inputs(X)
+        if return_std and return_cov:
+            raise ValueError("Ask for return_std or return_cov, not for both.")
+        if return_cov:
+            return self._joint(X)
+        mean, variance = np.empty(len(X)), np.empty(len(X))
+        numbers = 4 * len(self.support_) + (
+            3 * min(len(self.X_train_), ROWS) if self.augment else 0
+        )
+        for part in gen_batches(len(X), max(1, memory_budget() // 8 // (numbers + 16))):
+            mean[part], variance[part] = self._marginal(X[part], return_std)
+        if not return_std:
+            return mean
+        return mean, np.sqrt(variance + self.noise_variance_)
+
+    def _check_inputs(self, X: Any) -> Array:
+        check_is_fitted(self)
+        with remedies():
+            return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def _white(self, X: Array) -> Array:
+        """L⁻¹ k(support, X)."""
+        return solve(self._state.factor, self.kernel_(self.support_vectors_, X))
+
+    def _augment(self, X: Array, white: Array) -> tuple[Array, Array, Array]:
+        return augment(
+            self.kernel_,
+            self.X_train_,
+            self.support_vectors_,
+            self._state,
+            self.noise_variance_,
+            X,
+            white,
+        )
+
+    def _marginal(self, X: Array, with_variance: bool) -> tuple[Array, Array]:
+        """Means, and variances without the noise."""
+        white = self._white(X)
+        mean = self.offset_ + self._state.latent @ white
+        variance = np.zeros(len(X))
+        if with_variance:
+            variance = (solve(self._state.posterior, white) ** 2).sum(axis=0)
+        if not self.augment:
+            return mean, variance
+        shift, extra, _ = self._augment(X, white)
+        return mean + shift, variance + extra
+
+    def _joint(self, X: Array) -> tuple[Array, Array]:
+        """Mean and covariance, with the noise."""
+        white = self._white(X)
+        mean = self.offset_ + self._state.latent @ white
+        root = solve(self._state.posterior, white)
+        cov = root.T @ root
+        if self.augment:
+            shift, extra, left = self._augment(X, white)
+            mean += shift
+            own = self.kernel_(X) - white.T @ white
+            own[np.diag_indices(len(X))] = left
+            scale = np.sqrt(np.divide(extra, left, out=np.zeros_like(left), where=left > 0))
+            cov += scale[:, None] * own * scale
+        cov[np.diag_indices(len(X))] += self.noise_variance_
+        return mean, 0.5 * (cov + cov.T)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+        """Draw observations from the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+
+        Returns
+        -------
+        samples : ndarray, (n, n_samples)
+            Each column is one draw, noise included.
+        """
+        mean, cov = self._joint(self._check_inputs(X))
+        rng = check_random_state(random_state)
+        values, vectors = np.linalg.eigh(cov)
+        normal = rng.standard_normal((len(mean), n_samples))
+        return mean[:, None] + (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
+
+    def _expansion(self) -> Expansion | None:
+        shape = shape_of(self.kernel_, self.support_vectors_.shape[1])
+        if shape is None:
+            return None
+        inverse = solve(self._state.factor, np.eye(len(self.support_)))
+        root = solve(self._state.posterior, inverse)
+        functions, (coef, root) = shape.expand(self.support_vectors_, self.coef_, root)
+        noise = self.noise_variance_
+        return Expansion(functions, coef, root, np.ones(len(root)), self.offset_, noise, noise)
+
+    def _predictor(self) -> Predictor:
+        def predict(X: Array) -> tuple[Array, Array]:
+            mean, variance = self._marginal(X, with_variance=True)
+            return mean, variance + self.noise_variance_
+
+        return predict

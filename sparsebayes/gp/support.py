@@ -1,0 +1,278 @@
+"""The reduced-rank Gaussian process: evidence, its gradient, and the choice of the support.
+
+With a kernel matrix K between the N training inputs and the M support inputs, the model is
+``f = K w`` with ``w ~ N(0, K_mm⁻¹)`` (QC04 3.22), hence ``y ~ N(0, Q)``, ``Q = σ²I + VᵀV`` with
+``V = L⁻¹ Kᵀ`` and ``L Lᵀ = K_mm``. Everything is written with V and ``B = I + V Vᵀ/σ²``, whose
+eigenvalues are at least 1, and never with an inverse of K_mm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.optimize import minimize
+from sklearn.gaussian_process.kernels import Kernel
+
+from sparsebayes.gp.kernels import contract
+
+Array = np.ndarray
+
+JITTER = 1e-10  # added to the diagonal of K_mm, relative to its mean
+NOISE_RANGE = np.log([1e-10, 10.0])  # of the noise variance, relative to that of the targets
+ROWS = 2048  # training inputs in a block of `augment`
+DEPENDENT = 1e-9  # a support input whose variance given the others is less than this adds nothing
+
+
+def solve(lower: Array, right: Array, transposed: bool = False) -> Array:
+    return solve_triangular(
+        lower, right, lower=True, trans=1 if transposed else 0, check_finite=False
+    )
+
+
+def _factor(matrix: Array, kernel: Kernel, jitter: float) -> tuple[Array, float]:
+    """Cholesky factor with jitter on the diagonal, relative to its mean, and the jitter.
+
+    It is raised from `jitter` as far as rounding demands.
+    """
+    level = float(np.trace(matrix)) / len(matrix)
+    while jitter < 1e-3 and np.isfinite(level):
+        try:
+            return cholesky(matrix + jitter * level * np.eye(len(matrix)), lower=True), jitter
+        except LinAlgError:
+            jitter = max(1e-15, 10.0 * jitter)
+    raise ValueError(
+        f"kernel={kernel} is not positive definite on the support inputs; "
+        "use a valid kernel and bounds that keep its values finite."
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """A support set and a setting of the hyperparameters, with the data."""
+
+    kernel: Kernel
+    X: Array
+    y: Array
+    support: Array
+    noise: float
+    evidence: float = np.nan
+
+    @property
+    def parts(self) -> tuple[Kernel, Array, Array, Array, float]:
+        return self.kernel, self.X, self.y, self.support, self.noise
+
+
+@dataclass(frozen=True)
+class State:
+    """What a model amounts to.
+
+    Attributes
+    ----------
+    evidence : float
+    factor : ndarray, (M, M)
+        L, lower.
+    posterior : ndarray, (M, M)
+        The Cholesky factor of B, lower.
+    latent : ndarray, (M,)
+        Posterior mean of ``Lᵀ w``.
+    alpha : ndarray, (N,)
+        ``Q⁻¹ y``.
+    """
+
+    evidence: float
+    factor: Array
+    posterior: Array
+    latent: Array
+    alpha: Array
+
+
+def evaluate(model: Model, by_kernel: bool = False, by_noise: bool = False) -> tuple[State, Array]:
+    """The state, and the gradient of the evidence by θ, log σ² or both, where asked for."""
+    kernel, X, y, support, noise = model.parts
+    size, count = len(y), len(support)
+    columns = kernel(X, X[support])
+    factor, jitter = _factor(columns[support], kernel, JITTER)
+    whitened = solve(factor, columns.T)
+    inner = whitened @ whitened.T / noise
+    inner[np.diag_indices(count)] += 1.0
+    posterior, _ = _factor(inner, kernel, 0.0)
+    latent = solve(posterior, solve(posterior, whitened @ y / noise), transposed=True)
+    alpha = (y - latent @ whitened) / noise
+    # yᵀQ⁻¹y as a sum of squares: nothing cancels when the noise is small.
+    quadratic = noise * (alpha @ alpha) + latent @ latent
+    log_det = size * np.log(noise) + 2.0 * np.log(np.diag(posterior)).sum()
+    evidence = -0.5 * float(quadratic + log_det + size * np.log(2.0 * np.pi))
+    state = State(evidence, factor, posterior, latent, alpha)
+    eye = np.eye(count)
+    inverse_posterior = solve(posterior, eye) if by_kernel or by_noise else eye
+    gradient = np.empty(0)
+    if by_kernel:
+        # With E the evidence: dE/dQ = ½(ααᵀ − Q⁻¹), from which QC04 (3.24)-(3.25) follow by
+        # dE/dK = 2 dE/dQ Pᵀ and dE/dK_mm = −P dE/dQ Pᵀ, P = K_mm⁻¹ Kᵀ.
+        inverse_factor = solve(factor, eye)
+        weights = solve(factor, latent, transposed=True)
+        covariance = inverse_posterior.T @ (inverse_posterior @ inverse_factor)  # B⁻¹ L⁻¹
+        by_columns = whitened.T @ (covariance / -noise)
+        by_columns += np.multiply.outer(alpha, weights)
+        by_square = 0.5 * inverse_factor.T @ (inverse_factor - covariance)
+        by_square -= 0.5 * np.multiply.outer(weights, weights)
+        by_square[np.diag_indices(count)] += jitter * np.trace(by_square) / count
+        by_columns[support] += by_square  # K_mm is a part of K
+        gradient = contract(kernel, X, X[support], by_columns, columns)
+    if by_noise:
+        trace = size - count + (inverse_posterior**2).sum()  # σ² tr Q⁻¹
+        gradient = np.append(gradient, 0.5 * (noise * (alpha @ alpha) - trace))
+    return state, gradient
+
+
+def climb(
+    model: Model, by_kernel: bool, by_noise: bool, scale: float, max_iter: int, tol: float
+) -> tuple[Model, bool]:
+    """Maximise the evidence of a support set over θ, log σ² or both, within their bounds.
+
+    `scale` is the variance of the targets. Returns the best model, and whether it is where
+    the optimiser wanted to end.
+    """
+    kernel = model.kernel
+    count = kernel.n_dims if by_kernel else 0
+    start, bounds = kernel.theta[:count], kernel.bounds.reshape(-1, 2)[:count]
+    if by_noise:
+        start = np.append(start, np.log(model.noise))
+        bounds = np.vstack([bounds, np.log(scale) + NOISE_RANGE])
+    best = replace(model, evidence=np.nan)
+
+    def loss(values: Array) -> tuple[float, Array]:
+        nonlocal best
+        trial = replace(
+            model,
+            kernel=kernel.clone_with_theta(values[:count]) if count else kernel,
+            noise=float(np.exp(values[-1])) if by_noise else model.noise,
+        )
+        state, gradient = evaluate(trial, by_kernel, by_noise)
+        if not best.evidence > state.evidence:
+            best = replace(trial, evidence=state.evidence)
+        # The units of the targets do not count.
+        return -state.evidence / len(model.y) - 0.5 * np.log(scale), -gradient / len(model.y)
+
+    found = minimize(
+        loss,
+        np.clip(start, *bounds.T),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": max_iter, "maxfun": 3 * max_iter, "ftol": tol, "gtol": 1e-6},
+    )
+    return best, found.status != 1
+
+
+def select(
+    model: Model,
+    size: int,
+    *,
+    by_evidence: bool,
+    n_search: int,
+    rng: np.random.RandomState,
+    candidates: Array,
+) -> tuple[Array, Array]:
+    """Choose support inputs one at a time, each the best of `n_search` random candidates.
+
+    The gain is that of the evidence (QC04 3.30), or of its quadratic part alone, which is the
+    posterior objective of Smola and Bartlett (3.35). A new support input adds ``v vᵀ`` to Q, with
+    v a row of V; V grows as an incremental Cholesky factor, and so does U in
+    ``Q⁻¹ = (I − UᵀU)/σ²``.
+
+    Returns
+    -------
+    support : ndarray of int
+        Fewer than `size` where the rest of the candidates adds nothing but rounding.
+    path : ndarray, (len(support),)
+        The log evidence after each.
+    """
+    kernel, X, y, _, noise = model.parts
+    rows = np.empty((size, len(y)))
+    damped = np.empty((size, len(y)))
+    prior = kernel.diag(X)
+    left = prior.copy()  # variance given the support
+    alpha = y / noise
+    evidence = -0.5 * (y @ alpha + len(y) * np.log(2.0 * np.pi * noise))
+    support: list[int] = []
+    path: list[float] = []
+    for m in range(size):
+        # Those chosen before have no variance left.
+        pool = candidates[left[candidates] > DEPENDENT * prior[candidates]]
+        if pool.size == 0:
+            break
+        if pool.size > n_search:
+            pool = rng.choice(pool, n_search, replace=False)
+        rest = kernel(X, X[pool])
+        rest -= rows[:m].T @ rows[:m, pool]
+        rest /= np.sqrt(left[pool])
+        inside = damped[:m] @ rest
+        signal = (alpha @ rest) ** 2
+        spread = (rest**2).sum(axis=0) - (inside**2).sum(axis=0)
+        spread = 1.0 + np.maximum(spread, 0.0) / noise  # 1 + vᵀQ⁻¹v
+        gains = 0.5 * (signal / spread - np.log(spread))
+        best = int(np.argmax(gains if by_evidence else signal / spread))
+
+        row = rest[:, best]
+        solved = (row - inside[:, best] @ damped[:m]) / noise
+        rows[m] = row
+        damped[m] = np.sqrt(noise / spread[best]) * solved
+        alpha = alpha - solved * ((alpha @ row) / spread[best])
+        left -= row**2
+        evidence += gains[best]
+        support.append(int(pool[best]))
+        path.append(float(evidence))
+    return np.array(support, dtype=np.intp), np.array(path)
+
+
+def augment(
+    kernel: Kernel,
+    X: Array,
+    support: Array,
+    state: State,
+    noise: float,
+    points: Array,
+    white: Array,
+) -> tuple[Array, Array, Array]:
+    """What an extra weight for each point, one at a time, adds to its mean and to its variance.
+
+    QC04 (3.29) with the sign of its variance corrected, written so that nothing cancels: with
+    ``c = k** − ‖v*‖²``, ``r = k* − Vᵀ v*`` and ``t = v*ᵀ V Q⁻¹ r``, the mean gains
+    ``αᵀr (c − t)/(c + rᵀQ⁻¹r)`` and the variance ``(c − t)²/(c + rᵀQ⁻¹r)``.
+
+    Parameters
+    ----------
+    support : ndarray, (M, D)
+    white : ndarray, (M, n)
+        v* of the points, ``L⁻¹ k(support, points)``.
+
+    Returns
+    -------
+    shift, extra : ndarray, (n,)
+        Of mean and variance.
+    variance : ndarray, (n,)
+        c, the prior variance given the support.
+    """
+    prior = kernel.diag(points)
+    variance = prior - (white**2).sum(axis=0)
+    project = solve(state.factor, white, transposed=True)
+    squares, signal = np.zeros(len(points)), np.zeros(len(points))
+    inside = np.zeros_like(white)
+    for i in range(0, len(X), ROWS):
+        columns = kernel(X[i : i + ROWS], support)
+        rest = kernel(X[i : i + ROWS], points)
+        rest -= columns @ project
+        squares += np.einsum("ij,ij->j", rest, rest)
+        signal += state.alpha[i : i + ROWS] @ rest
+        inside += columns.T @ rest
+    inside = solve(state.posterior, solve(state.factor, inside)) / np.sqrt(noise)
+    spread = np.maximum(squares - (inside**2).sum(axis=0), 0.0) / noise
+    cross = (solve(state.posterior, white) * inside).sum(axis=0) / np.sqrt(noise)
+    new = variance > DEPENDENT * prior  # the others are support inputs, up to rounding
+    variance = np.where(new, variance, 0.0)
+    change = np.where(new, variance - cross, 0.0)
+    total = np.where(new, variance + spread, 1.0)
+    return signal * change / total, change**2 / total, variance

@@ -1,0 +1,228 @@
+"""The display of a regression's calibration; :mod:`sparsebayes.plots` is where it is public."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from scipy.stats import binom
+from sklearn.base import is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from sparsebayes.plots._style import BLUE, GREY, INK, require_matplotlib
+from sparsebayes.scores import pit_values
+
+_GRID = np.linspace(0.01, 0.99, 99)  # nominal coverages of the curve
+
+
+class CalibrationDisplay:
+    """Whether the predictive distributions of a regression are right.
+
+    On the left the histogram of the PIT values (the predicted distribution function at each
+    target), which is flat for right predictions: high ends mean that the predicted standard
+    deviations are too small, a hump in the middle that they are too large. On the right the share
+    of targets inside the central intervals, against the probability that the intervals claim.
+    The grey bands hold what chance leaves of right predictions, point by point.
+
+    For classifiers there is :class:`sklearn.calibration.CalibrationDisplay`, which compares class
+    probabilities with shares. Use :meth:`from_estimator` or :meth:`from_predictions` to make one.
+
+    Parameters
+    ----------
+    pit : ndarray of shape (n_samples,)
+        PIT values, as of :func:`sparsebayes.scores.pit_values`.
+    n_bins : int, default=10
+        Bins of the histogram.
+    band : float, default=0.95
+        Probability inside the bands.
+    name : str, default=None
+        Name of the model in the legend.
+
+    Attributes
+    ----------
+    axes_ : ndarray of two matplotlib Axes
+        The histogram and the coverage curve.
+    figure_ : matplotlib Figure
+    histogram_ : matplotlib BarContainer
+    line_ : matplotlib Line2D
+        The coverage curve.
+    bands_ : list of two matplotlib PolyCollection
+        What is expected of right predictions.
+
+    Examples
+    --------
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.datasets import make_sinc
+    >>> from sparsebayes.plots import CalibrationDisplay
+    >>> X, y, _ = make_sinc(200, random_state=0)
+    >>> model = RVR().fit(X[::2], y[::2])
+    >>> display = CalibrationDisplay.from_estimator(model, X[1::2], y[1::2])
+    >>> display.pit.shape
+    (100,)
+    """
+
+    def __init__(self, *, pit, n_bins=10, band=0.95, name=None):
+        self.pit = pit
+        self.n_bins = n_bins
+        self.band = band
+        self.name = name
+
+    def plot(self, axes=None):
+        """Draw the display.
+
+        Parameters
+        ----------
+        axes : pair of matplotlib Axes, default=None
+            Where to draw; None is a new figure.
+
+        Returns
+        -------
+        display : CalibrationDisplay
+        """
+        require_matplotlib("CalibrationDisplay")
+        if axes is None:
+            import matplotlib.pyplot as plt
+
+            _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+        if np.size(axes) != 2:
+            raise ValueError(f"axes must be a pair of matplotlib Axes, got {axes!r}.")
+        self.axes_ = np.ravel(axes)
+        self.figure_ = self.axes_[0].figure
+        self.bands_ = []
+        self._draw_histogram(self.axes_[0])
+        self._draw_coverage(self.axes_[1])
+        return self
+
+    def _limits(self, probability):
+        """The central interval of the shares that chance leaves of a probability."""
+        tail = (1.0 - self.band) / 2
+        number = self.pit.size
+        return [binom.ppf(q, number, probability) / number for q in (tail, 1.0 - tail)]
+
+    def _label(self):
+        return f"{100 * self.band:g} % of right predictions"
+
+    def _draw_histogram(self, ax):
+        counts, edges = np.histogram(self.pit, self.n_bins, (0.0, 1.0))
+        low, high = self._limits(1.0 / self.n_bins)
+        self.histogram_ = ax.bar(
+            edges[:-1],
+            counts / self.pit.size * self.n_bins,
+            width=1.0 / self.n_bins,
+            align="edge",
+            color=BLUE,
+            alpha=0.75,
+            edgecolor="white",
+            label=self.name or "observed",
+            zorder=1,
+        )
+        self.bands_.append(
+            ax.fill_between(
+                [0.0, 1.0],
+                low * self.n_bins,
+                high * self.n_bins,
+                color=GREY,
+                alpha=0.35,
+                linewidth=0,
+                label=self._label(),
+                zorder=2,
+            )
+        )
+        ax.axhline(1.0, color=INK, linestyle="--", linewidth=1.0, zorder=3)
+        top = max(high, counts.max() / self.pit.size) * self.n_bins
+        # Room for the legend above the bars.
+        ax.set(xlabel="PIT value", ylabel="density", xlim=(0, 1), ylim=(0, 1.25 * top))
+        ax.legend(loc="upper center", ncols=2, fontsize="small", frameon=False)
+
+    def _draw_coverage(self, ax):
+        # A target lies in the interval of coverage p if its PIT is within p/2 of one half.
+        needed = np.sort(np.abs(2.0 * self.pit - 1.0))
+        observed = np.searchsorted(needed, _GRID, side="right") / needed.size
+        self.bands_.append(
+            ax.fill_between(
+                _GRID,
+                *self._limits(_GRID),
+                color=GREY,
+                alpha=0.3,
+                linewidth=0,
+                label=self._label(),
+            )
+        )
+        ax.plot([0, 1], [0, 1], color=INK, linestyle="--", linewidth=1.0)
+        name = self.name or "observed"
+        (self.line_,) = ax.plot(_GRID, observed, color=BLUE, label=f"{name} (n = {needed.size})")
+        ax.set(
+            xlabel="nominal coverage",
+            ylabel="observed coverage",
+            xlim=(0, 1),
+            ylim=(0, 1),
+            aspect="equal",
+        )
+        ax.legend(loc="upper left", fontsize="small", frameon=False)
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, axes=None, n_bins=10, band=0.95, name=None):
+        """Draw the calibration of a fitted regression on data it was not fitted to.
+
+        Parameters
+        ----------
+        estimator : RVR, or another regression whose `predict` has ``return_std``, or a Pipeline
+            The fitted model.
+        X : array-like of shape (n_samples, n_features)
+            Inputs, of a test set as a rule.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        axes : pair of matplotlib Axes, default=None
+            Where to draw; None is a new figure.
+        n_bins : int, default=10
+            Bins of the histogram.
+        band : float, default=0.95
+            Probability inside the bands.
+        name : str, default=None
+            Name of the model in the legend; None is that of its class.
+
+        Returns
+        -------
+        display : CalibrationDisplay
+        """
+        require_matplotlib(cls.__name__)
+        check_is_fitted(estimator)
+        if not is_regressor(estimator):
+            raise ValueError(
+                f"CalibrationDisplay needs a regression, got {estimator!r}; for a classifier use "
+                "sklearn.calibration.CalibrationDisplay."
+            )
+        mean, std = estimator.predict(X, return_std=True)
+        if name is None:
+            name = type(estimator[-1] if hasattr(estimator, "steps") else estimator).__name__
+        return cls.from_predictions(y, mean, std, axes=axes, n_bins=n_bins, band=band, name=name)
+
+    @classmethod
+    def from_predictions(cls, y, mean, std, *, axes=None, n_bins=10, band=0.95, name=None):
+        """Draw the calibration of Gaussian predictions.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            Targets.
+        mean, std : array-like of shape (n_samples,)
+            Mean and standard deviation of the predictions, the noise included.
+        axes : pair of matplotlib Axes, default=None
+            Where to draw; None is a new figure.
+        n_bins : int, default=10
+            Bins of the histogram.
+        band : float, default=0.95
+            Probability inside the bands.
+        name : str, default=None
+            Name of the model in the legend.
+
+        Returns
+        -------
+        display : CalibrationDisplay
+        """
+        require_matplotlib(cls.__name__)
+        if not isinstance(n_bins, Integral) or int(n_bins) < 1:
+            raise ValueError(f"n_bins must be a whole number of at least 1, got {n_bins!r}.")
+        if not 0 < band < 1:
+            raise ValueError(f"band must lie between 0 and 1, got {band!r}.")
+        return cls(pit=pit_values(y, mean, std), n_bins=n_bins, band=band, name=name).plot(axes)

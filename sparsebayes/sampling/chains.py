@@ -1,0 +1,208 @@
+"""The posterior of a regression for the samplers of the engine, and chains that run on it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsebayes._rvm.options import as_noise
+from sparsebayes._support.batching import memory_budget
+from sparsebayes.basis import Basis
+from sparsebayes.engine import Design, Exact, Sequential, Stop, linalg, make_design, run
+from sparsebayes.engine.mcmc.posterior import Target
+from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.regression import RVR
+from sparsebayes.sampling.draws import Draws
+from sparsebayes.sampling.options import FIXED_BIRTH, Length, Scheme, as_separable
+
+Array = np.ndarray
+Start = tuple[Array, Array, float]  # active functions, their x, β
+
+_MOST = 20_000  # functions: their products are 3.2 GB
+_HIGH = 10.0  # above that a function hardly does anything
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What is sampled.
+
+    Attributes
+    ----------
+    basis : Basis
+        With the length scales of the optimum.
+    functions : ndarray of int, (M,)
+        The candidates, as the basis numbers them.
+    target : Target
+    problem : Exact
+        The same model for the solvers, to find starts.
+    optimum : tuple
+        The first start.
+    """
+
+    basis: Basis
+    functions: Array
+    target: Target
+    problem: Exact
+    optimum: Start
+    max_iter: int
+    tol: float
+
+
+def build(
+    model: RVR,
+    samples: tuple[Array, Array, Array],
+    *,
+    inclusion: Inclusion,
+    bounds: tuple[float, float] | None,
+    noise_prior: tuple[float, float],
+    birth: str,
+    per_alpha: bool,
+) -> Posterior:
+    """The posterior of a fitted machine's model, length scales held at what was learned.
+
+    The samples are X, y and their weights.
+    """
+    X, y, weights = samples
+    basis = model._fit_basis(X, weights).rescaled(model.basis_.log_scales())
+    X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
+    sites = model._sites(y - model.offset_, weights, as_noise(model.noise))
+    prior = as_separable(model.prior, sites.size)
+    functions = _candidates(basis, X, weights)
+    if functions.size > _MOST:
+        raise ValueError(
+            f"The basis has {functions.size} functions, and the products of all pairs of them "
+            f"would fill the memory; give fewer rows or another basis, for {_MOST} at most."
+        )
+    design = _design(basis, functions, X)
+    problem = Exact(design, prior, sites, memory_budget())
+    energy, beta = problem.energy, 1.0 / model.noise_variance_
+    if bounds is None:
+        value = FIXED_BIRTH if birth == "fixed" else None
+        bounds = (value, value) if value is not None else _usual_bounds(energy, beta)
+    norms = problem.norms
+    places = np.searchsorted(functions, model.relevance_)
+    shape, scale = noise_prior
+    target = Target(
+        gram=_gram(design, weights, norms),
+        moments=problem.moments / np.sqrt(norms),
+        energy=energy,
+        norms=norms,
+        n_samples=sites.size,
+        slab=Slab(prior, *bounds, per_alpha),
+        inclusion=inclusion,
+        noise=Noise(shape, scale * energy / sites.size, sites.noise_variance),
+    )
+    return Posterior(
+        basis,
+        functions,
+        target,
+        problem,
+        (places, np.log(model.alpha_ / (beta * norms[places])), beta),
+        model.max_iter,
+        model.tol * max(1.0, sites.size / 1000.0),
+    )
+
+
+def _candidates(basis: Basis, X: Array, weights: Array) -> Array:
+    """The distinct functions that are not zero at all samples."""
+    functions = basis.distinct_
+    norms = _design(basis, functions, X).squared_norms(weights)
+    return functions[norms > np.finfo(np.float64).tiny]
+
+
+def _design(basis: Basis, functions: Array, X: Array) -> Design:
+    return make_design(
+        lambda index: basis.columns(X, functions[index]), (len(X), functions.size), memory_budget()
+    )
+
+
+def _gram(design: Design, weights: Array, norms: Array) -> Array:
+    """``ΦᵀWΦ`` of functions scaled to ``φᵀWφ = 1``."""
+    total = norms.size
+    gram = np.empty((total, total), order="F")
+    width = max(1, design.capacity)
+    for first in range(0, total, width):
+        part = np.arange(first, min(first + width, total))
+        gram[:, part] = design.project(weights[:, None] * design.columns(part))
+    root = np.sqrt(norms)
+    gram /= root[:, None]
+    gram /= root
+    gram.flat[:: total + 1] = 1.0
+    return gram
+
+
+def _usual_bounds(energy: float, beta: float) -> tuple[float, float]:
+    """Of α/g: weights with so small an α could be thirty times what the targets ask for."""
+    low = 1.0 / (1000.0 * beta * energy) if energy > 0 else np.inf
+    return float(np.clip(low, 1e-10, 1e-4)), _HIGH
+
+
+def run_chain(
+    chain: int,
+    posterior: Posterior,
+    scheme: Scheme,
+    length: Length,
+    seed: np.random.SeedSequence,
+    verbose: int,
+) -> Draws:
+    """One chain from its own start; the first begins at the optimum."""
+    begun = time.monotonic()
+    rng = np.random.default_rng(seed)
+    target = posterior.target
+    with linalg.one_thread():
+        start = posterior.optimum if chain == 0 else _other_optimum(posterior, rng)
+        sampler = scheme.sampler(target, rng)
+        sampler.start(*(start if scheme.jump else _with_all(target, *start)))
+        draws = []
+        for sweep in range(1, length.total + 1):
+            (sampler.sweep if sweep > length.n_warmup else sampler.warm)()
+            if sweep > length.n_warmup and (sweep - length.n_warmup) % length.thin == 0:
+                draws.append(_draw(sampler, rng))
+            if verbose and sweep * 10 // length.total > (sweep - 1) * 10 // length.total:
+                print(
+                    f"[sample_posterior] chain {chain}  {100 * sweep // length.total:3d} %  "
+                    f"active {sampler.tableau.size}  noise variance {1.0 / sampler.beta:.3g}  "
+                    f"{time.monotonic() - begun:.1f} s",
+                    file=sys.stderr,
+                    flush=True,
+                )
+    return Draws.of(draws, target.n_functions)
+
+
+def _other_optimum(posterior: Posterior, rng: np.random.Generator) -> Start:
+    """Where the sequential solver ends with a random half of the functions."""
+    problem, total = posterior.problem, posterior.functions.size
+    half = np.sort(rng.permutation(total)[: (total + 1) // 2])
+    part = problem.restrict(half)
+    end = run(Sequential(), part, max_iter=posterior.max_iter, tol=posterior.tol, rng=rng)
+    if end.stop is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    state = end.state
+    active = half[state.active]
+    return active, np.log(state.alpha / (state.beta * problem.norms[active])), float(state.beta)
+
+
+def _with_all(target: Target, active: Array, x: Array, beta: float) -> Start:
+    """A start with all functions; those that were out are as far out as they can be."""
+    every = np.full(target.n_functions, target.slab.ends[1])
+    every[active] = x
+    return np.arange(target.n_functions), every, beta
+
+
+def _draw(sampler: Any, rng: np.random.Generator) -> tuple[Array, ...]:
+    """The state of a sampler after a sweep, weights in the user's units."""
+    target, tableau, beta = sampler.target, sampler.tableau, sampler.beta
+    units = np.sqrt(target.norms[tableau.active])
+    mean = tableau.mean
+    spread = tableau.root @ rng.standard_normal(tableau.size) / np.sqrt(beta)
+    return (
+        tableau.active.copy(),
+        tableau.x.copy(),
+        mean / units,
+        (mean + spread) / units,
+        np.array([beta, target.log_joint(tableau, beta)]),
+    )

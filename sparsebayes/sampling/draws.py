@@ -1,0 +1,160 @@
+"""Draws from the posterior: which functions, ragged, and the Gaussians they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.mcmc.posterior import Target
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """T draws; what belongs to functions is stored for the active ones only, draw after draw.
+
+    Attributes
+    ----------
+    starts : ndarray of int, (T + 1,)
+        Where each draw begins in the next four.
+    index, x, means, weights : ndarray
+        Active functions, log(α/g), and the weights: their conditional means and a draw of them.
+    beta, lp : ndarray, (T,)
+        Noise precision and log joint density.
+    n_functions : int
+    """
+
+    starts: Array
+    index: Array
+    x: Array
+    means: Array
+    weights: Array
+    beta: Array
+    lp: Array
+    n_functions: int
+
+    @classmethod
+    def of(cls, draws: Sequence[tuple[Array, ...]], n_functions: int) -> Draws:
+        """From tuples (index, x, means, weights, (β, lp))."""
+        index, x, means, weights, numbers = (list(part) for part in zip(*draws, strict=True))
+        starts = np.concatenate([[0], np.cumsum([len(one) for one in index])])
+        beta, lp = np.array(numbers).T
+        return cls(
+            starts=starts,
+            index=np.concatenate(index),
+            x=np.concatenate(x),
+            means=np.concatenate(means),
+            weights=np.concatenate(weights),
+            beta=beta,
+            lp=lp,
+            n_functions=n_functions,
+        )
+
+    @classmethod
+    def joined(cls, chains: Sequence[Draws]) -> Draws:
+        """Chain after chain."""
+        sizes = np.concatenate([np.diff(chain.starts) for chain in chains])
+        names = ("index", "x", "means", "weights", "beta", "lp")
+        parts = {name: np.concatenate([getattr(one, name) for one in chains]) for name in names}
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return cls(starts=starts, n_functions=chains[0].n_functions, **parts)
+
+    @property
+    def sizes(self) -> Array:
+        """The number of active functions of each draw."""
+        return np.diff(self.starts)
+
+    @property
+    def still(self) -> Array:
+        """Functions that are in all draws with the same x."""
+        low, high = np.full((2, self.n_functions), [[np.inf], [-np.inf]])
+        np.minimum.at(low, self.index, self.x)
+        np.maximum.at(high, self.index, self.x)
+        counts = np.bincount(self.index, minlength=self.n_functions)
+        return np.flatnonzero((counts == self.beta.size) & (low == high))
+
+    def table(self, values: Array, fill: float) -> Array:
+        """Values of active functions as an array over draws and all functions, (T, M)."""
+        out = np.full((self.beta.size, self.n_functions), fill, dtype=values.dtype)
+        out[np.repeat(np.arange(self.beta.size), self.sizes), self.index] = values
+        return out
+
+
+class Mixture:
+    """The Gaussian posteriors of the weights, one for each draw.
+
+    Attributes
+    ----------
+    used : ndarray of int, (U,)
+        Functions that are active in some draw; columns below are those of these.
+    """
+
+    def __init__(self, draws: Draws, target: Target) -> None:
+        self.used, self._index = np.unique(draws.index, return_inverse=True)
+        self._draws = draws
+        self._gram = target.gram[np.ix_(self.used, self.used)]
+        self._units = np.sqrt(target.norms[self.used])
+        shape = (draws.beta.size, self.used.size)
+        self._means = csr_array((draws.means, self._index, draws.starts), shape=shape)
+
+    def means(self, columns: Array) -> Array:
+        """Of f at the rows of columns (n, U), for each draw, (T, n)."""
+        return self._means @ columns.T
+
+    def _factors(self) -> Iterator[tuple[Array, Array]]:
+        """Functions and the Cholesky factor of ``G + diag(ρ)`` of each draw."""
+        draws = self._draws
+        for first, last in zip(draws.starts[:-1], draws.starts[1:], strict=True):
+            index = self._index[first:last]
+            yield index, self._factor(index, draws.x[first:last])
+
+    def _factor(self, index: Array, x: Array) -> Array:
+        hessian = self._gram[np.ix_(index, index)]
+        hessian.flat[:: index.size + 1] += np.exp(x)
+        factor = linalg.cholesky(hessian) if index.size else hessian
+        assert factor is not None  # it was factorised when the draw was made
+        return factor
+
+    @cached_property
+    def covariance(self) -> Array:
+        """The mean over draws of the covariance of the weights, zero for those out, (U, U)."""
+        total = np.zeros(self._gram.shape)
+        with linalg.one_thread():
+            for (index, factor), beta in zip(self._factors(), self._draws.beta, strict=True):
+                if index.size:
+                    total[np.ix_(index, index)] += linalg.inverse(factor) / beta
+        return total / self._draws.beta.size / np.outer(self._units, self._units)
+
+    def variance(self, columns: Array) -> Array:
+        """The mean over draws of the variance of f, (n,)."""
+        spread = np.einsum("nu,nu->n", columns @ self.covariance, columns)
+        return np.maximum(spread, 0.0)
+
+    def variances(self, columns: Array) -> Array:
+        """The variance of f for each draw, (T, n)."""
+        rows = np.ascontiguousarray((columns / self._units).T)  # (U, n)
+        out = np.zeros((self._draws.beta.size, len(columns)))
+        with linalg.one_thread():
+            for one, (index, factor) in zip(out, self._factors(), strict=True):
+                if index.size:
+                    half = linalg.half_solve(factor, rows[index])
+                    np.einsum("sn,sn->n", half, half, out=one)
+        return out / self._draws.beta[:, None]
+
+    def drawn(self, number: int, columns: Array, rng: np.random.RandomState) -> Array:
+        """f at the rows of columns for new weights from one draw's posterior, (n,)."""
+        draws = self._draws
+        part = slice(draws.starts[number], draws.starts[number + 1])
+        index = self._index[part]
+        if not index.size:
+            return np.zeros(len(columns))
+        factor = self._factor(index, draws.x[part])
+        normal = rng.standard_normal((index.size, 1)) / np.sqrt(draws.beta[number])
+        noise = linalg.half_solve_transposed(factor, normal)[:, 0] / self._units[index]
+        return columns[:, index] @ (draws.means[part] + noise)

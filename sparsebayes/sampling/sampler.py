@@ -1,0 +1,195 @@
+"""Draws from the posterior of a regression: which functions, their precisions, the noise."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from sparsebayes._support.validation import check_switches
+from sparsebayes.engine import Stop
+from sparsebayes.regression import RVR
+from sparsebayes.sampling.arviz import require_arviz
+from sparsebayes.sampling.chains import build, run_chain
+from sparsebayes.sampling.draws import Draws
+from sparsebayes.sampling.options import (
+    as_bounds,
+    as_inclusion,
+    as_length,
+    as_noise_prior,
+    as_scheme,
+    check_estimator,
+    whole,
+)
+from sparsebayes.sampling.samples import PosteriorSamples
+
+
+def sample_posterior(
+    estimator: RVR,
+    X: Any,
+    y: Any,
+    n_samples: int = 1000,
+    n_chains: int = 4,
+    *,
+    method: str = "gibbs",
+    n_warmup: int | None = None,
+    thin: int = 1,
+    sample_weight: Any = None,
+    inclusion: Any = "uniform",
+    bounds: Any = None,
+    noise_prior: Any = (1e-4, 1e-4),
+    birth: str = "prior",
+    birth_spread: float = 5.0,
+    walk: float | None = None,
+    jump: bool = True,
+    per_alpha: bool = False,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> PosteriorSamples:
+    """Sample which functions are in the model of an RVR, their precisions and the noise.
+
+    Where a fit finds one maximum of the evidence, chains of draws visit all sets of functions
+    as often as the data make them likely; predictions are averages over them. The weights are
+    integrated out. A clone of the estimator is fitted first: its optimum is where the first chain
+    starts, and gives the length scales, which are held.
+
+    Parameters
+    ----------
+    estimator : RVR
+        Fitted or not. Its `basis`, `prior`, `noise` and `bias` are those of the model; `augment`
+        must be False. ``noise="estimate"`` samples the noise variance too.
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    n_samples : int, default=1000
+        Draws that each chain keeps.
+    n_chains : int, default=4
+        The first starts at the estimator's optimum, each other at the optimum of a random half
+        of the functions.
+    method : "gibbs" or "rjmh", default="gibbs"
+        "gibbs" draws from exact conditionals: a function that comes is chosen by what it
+        adds. "rjmh" is the reversible jump of [1]_: births, deaths and moves are proposed
+        blindly, as many in a sweep as there are functions. Both sample the same distribution.
+    n_warmup : int, default=None
+        Sweeps before the first draw; None is half of `n_samples`, at least 100.
+    thin : int, default=1
+        Sweeps for each draw.
+    sample_weight : array-like of shape (n_samples,), default=None
+        A weight of 2 counts as the same sample twice.
+    inclusion : "uniform", float or pair of floats, default="uniform"
+        Prior of the set of functions. "uniform": all numbers of functions are equally likely. A
+        probability: each function is in the model with it, 0.5 making all sets equally likely. A
+        pair (a, b): this probability has a beta prior.
+    bounds : pair of floats, default=None
+        Between which `α σ²/φᵀφ` of a function in the model lies, the prior's share against the
+        noise's: at 1 both say equally much of a weight. A prior on precisions has no
+        finite mass without them. None is (low, 10), where low depends on the data:
+        ``σ̂²/(1000 Σ(y − ȳ)²)`` with the optimum's noise variance, but within 1e-10 and 1e-4. Twice
+        the same number holds all precisions there.
+    noise_prior : pair of floats, default=(1e-4, 1e-4)
+        Shape and scale of the inverse-gamma prior of the noise variance; the scale in
+        units of the variance of y. Not used where the estimator's noise is a number.
+    birth : "prior", "fixed" or "lognormal", default="prior"
+        With "rjmh", where the precision of a new function comes from: its prior; one value for all
+        (1e-5, or what `bounds` gives twice), so that the posterior is the one with precisions
+        held there; or a log-normal about `α σ²/φᵀφ` = 1.
+    birth_spread : float, default=5.0
+        Standard deviation of the log-normal, in natural logarithms.
+    walk : float, default=None
+        With "rjmh", the standard deviation of a random step in log α after each jump; None is 1.
+        With 0 a precision changes only when its function leaves; one that the data insist on
+        never does.
+    jump : bool, default=True
+        With "rjmh" and False, all functions stay in the model and only the walk moves.
+    per_alpha : bool, default=False
+        Whether the prior is a density per unit of α, as [1]_ writes it, rather than per unit of
+        log α. Nearly all of its mass is then at the upper bound, where a function does nothing.
+    n_jobs : int, default=None
+        Chains to run at a time, as in joblib; the draws do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+        1 prints a line to stderr at each tenth of each chain.
+
+    Returns
+    -------
+    samples : PosteriorSamples
+
+    Warns
+    -----
+    ConvergenceWarning
+        If R-hat of the noise variance, the number of functions or a prediction is above 1.05, if
+        a chain never changed some function's precision, and where the fit warns.
+
+    References
+    ----------
+    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, section 2.7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR, sample_posterior
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 5))
+    >>> y = X[:, 1] - 2.0 * X[:, 3] + rng.standard_normal(60)
+    >>> model = RVR("linear", bias=False)
+    >>> samples = sample_posterior(model, X, y, n_samples=200, n_chains=2, random_state=0)
+    >>> samples
+    PosteriorSamples(n_chains=2, n_draws=200, n_functions=5)
+    >>> (samples.inclusion > 0.9).nonzero()[0]
+    array([1, 3])
+    >>> mean, std = samples.predict(X, return_std=True)
+    """
+    require_arviz("sample_posterior")
+    check_estimator(estimator)
+    limits = as_bounds(bounds)
+    scheme = as_scheme(method, birth, birth_spread, walk, jump, limits)
+    length, n_chains = as_length(n_samples, n_warmup, thin), whole("n_chains", n_chains)
+    check_switches(per_alpha=per_alpha, verbose=verbose)
+    sets, noise = as_inclusion(inclusion), as_noise_prior(noise_prior)
+    seed = check_random_state(random_state).randint(2**31 - 1)
+
+    model = clone(estimator).fit(X, y, sample_weight=sample_weight)
+    if model.stop_reason_ == Stop.INTERRUPTED.value:
+        raise KeyboardInterrupt
+    inputs, targets, weights = model._check_data(X, y, sample_weight, y_numeric=True)
+    targets = np.asarray(targets, dtype=np.float64)
+    posterior = build(
+        model,
+        (inputs, targets, weights),
+        inclusion=sets,
+        bounds=limits,
+        noise_prior=noise,
+        birth=birth,
+        per_alpha=per_alpha,
+    )
+    seeds = np.random.SeedSequence(seed).spawn(n_chains)
+    chains = Parallel(n_jobs=n_jobs)(
+        delayed(run_chain)(chain, posterior, scheme, length, child, verbose)
+        for chain, child in enumerate(seeds)
+    )
+    samples = PosteriorSamples(model, posterior, Draws.joined(chains), n_chains, inputs)
+    if length.n_samples >= 4:
+        if n_chains > 1:
+            samples._compare_chains(inputs[weights > 0])
+        if not posterior.target.slab.point:
+            _warn_of_still(chains, posterior.functions)
+    return samples
+
+
+def _warn_of_still(chains: list[Draws], functions: np.ndarray) -> None:
+    """Chains that start alike and stay there agree: R-hat does not tell."""
+    for chain, draws in enumerate(chains):
+        if draws.still.size:
+            warnings.warn(
+                f"The precision of function {functions[draws.still[0]]} never changed in chain "
+                f"{chain}, of which R-hat says nothing. Set walk=1.0, use method='gibbs', or raise "
+                "n_samples.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            return

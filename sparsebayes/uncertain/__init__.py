@@ -1,0 +1,6 @@
+"""Prediction at Gaussian inputs, and regression with noisy training inputs."""
+
+from sparsebayes.uncertain.noisy.regressor import NoisyInputGPR
+from sparsebayes.uncertain.predict import predict_uncertain
+
+__all__ = ["NoisyInputGPR", "predict_uncertain"]

@@ -1,0 +1,370 @@
+"""Ways from a Gaussian input to the moments of a prediction: exact, quadrature, Taylor, draws."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
+from inspect import signature
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import ndtri
+from scipy.stats.qmc import Sobol
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.validation import check_choice
+from sparsebayes.engine.moments import Bumps, Expansion, Moments
+from sparsebayes.gp.kernels import shape_of
+
+Array = np.ndarray
+Predictor = Callable[[Array], tuple[Array, Array]]  # mean and variance, noise included
+
+METHODS = ("auto", "exact", "quadrature", "taylor", "monte_carlo")
+
+_TURNS = 8  # of the nodes of quadrature, among which the error shows
+_FIRST = 64  # nodes of a turn to begin with
+_MOST = 1 << 15  # nodes of all turns, unless told
+_DRAWS = 10_000
+_PRECISE = (0.0025, 0.0075)  # errors of mean and variance to end with, in units of std and variance
+_COARSE = (0.01, 0.03)  # errors that are told
+_STEP = 1e-2  # of a difference, in standard deviations of the input
+_ROWS = 1 << 14  # rows predicted at once
+
+
+class MomentMap(ABC):
+    """From ``N(mean, cov)`` to the moments of a fitted model's prediction.
+
+    Attributes
+    ----------
+    method : str
+    """
+
+    method: str
+
+    def __init__(self, predict: Predictor) -> None:
+        self.predict = predict
+
+    def __call__(self, mean: Array, cov: Array) -> Moments:
+        """Moments at inputs with means (n, D) and covariances (n, D, D)."""
+        out = self._moments(mean, cov)
+        certain = ~cov.any(axis=(1, 2))
+        if certain.any():  # to the last digit, whatever rounding does to a closed form
+            out.mean[certain], out.variance[certain] = self.predict(mean[certain])
+        return out
+
+    @abstractmethod
+    def _moments(self, mean: Array, cov: Array) -> Moments:
+        """The same, but for rounding."""
+
+
+class _Exact(MomentMap):
+    method = "exact"
+
+    def __init__(self, predict: Predictor, expansion: Expansion) -> None:
+        super().__init__(predict)
+        self.expansion = expansion
+
+    def _moments(self, mean: Array, cov: Array) -> Moments:
+        return _in_batches(self.expansion.exact, mean, cov, self.expansion.numbers)
+
+
+class _Taylor(MomentMap):
+    """By derivatives of mean and variance, differences where no others are known."""
+
+    method = "taylor"
+
+    def __init__(self, predict: Predictor, expansion: Expansion | None) -> None:
+        super().__init__(predict)
+        self.expansion = expansion
+
+    def _moments(self, mean: Array, cov: Array) -> Moments:
+        if self.expansion is not None:
+            numbers = self.expansion.numbers * mean.shape[1]
+            return _in_batches(self.expansion.taylor, mean, cov, numbers)
+        return self._differences(mean, cov)
+
+    def _differences(self, mean: Array, cov: Array) -> Moments:
+        n, D = mean.shape
+        values, axes, back = _axes(cov, np.ones(D))
+        columns = axes * np.sqrt(values)[:, None, :]
+        stencil = _STEP * np.array([-2.0, -1.0, 1.0, 2.0])
+        moved = stencil[:, None, None, None] * columns.swapaxes(1, 2)  # (4, n, D, D)
+        m, v = (
+            part.reshape(4, n, D) for part in self.predict((mean[:, None] + moved).reshape(-1, D))
+        )
+        centre, variance = self.predict(mean)
+        along = (m[0] - 8.0 * m[1] + 8.0 * m[2] - m[3]) / (12.0 * _STEP)
+        bend = -v[0] + 16.0 * v[1] - 30.0 * variance[:, None] + 16.0 * v[2] - v[3]
+        inherent = np.maximum(variance + bend.sum(axis=1) / (24.0 * _STEP**2), 0.0)
+        slope = _steepness(along, values, back)
+        return Moments(centre, inherent + (along**2).sum(axis=1), slope)
+
+
+class _Sampled(MomentMap):
+    """By averages over inputs, of what is not known exactly."""
+
+    sizes: list[int]
+
+    def __init__(self, predict: Predictor, known: Expansion | None, random_state: Any) -> None:
+        super().__init__(predict)
+        self.known = known
+        self.seed = check_random_state(random_state).randint(2**31 - 1)
+
+    @abstractmethod
+    def _nodes(self, size: int, n_features: int) -> Array:
+        """Standard normal nodes in independent turns, (turns, size, D)."""
+
+    def _moments(self, mean: Array, cov: Array) -> Moments:
+        (n, D), left = mean.shape, np.arange(len(mean))
+        out = Moments(np.empty(n), np.empty(n), np.empty((n, D)), np.empty((n, 2)))
+        for size in self.sizes:
+            nodes = self._nodes(size, D)
+            for part in gen_batches(len(left), max(1, _ROWS // nodes[:, :, 0].size)):
+                found = self._estimate(mean[left[part]], cov[left[part]], nodes)
+                for whole, some in zip(out, found, strict=True):
+                    whole[left[part]] = some  # type: ignore[index]
+            left = left[_beyond(out, _PRECISE)[left]]
+            if left.size == 0:
+                break
+        return out
+
+    def _estimate(self, mean: Array, cov: Array, nodes: Array) -> Moments:
+        n, D = mean.shape
+        values, axes, back = _axes(cov, self._scales(D))
+        root = axes * np.sqrt(values)[:, None, :]
+        X = (nodes.reshape(-1, D) @ root.swapaxes(1, 2) + mean[:, None, :]).reshape(-1, D)
+        shape = (n, *nodes.shape[:2])
+        shift, gain = (part.reshape(shape) for part in self.predict(X))
+        base, known = np.zeros(shape), Moments(np.zeros(n), np.zeros(n), np.zeros((n, D)))
+        if self.known is not None:
+            # The model is a part with known moments and a correction; only this is averaged.
+            base, spread = (part.reshape(shape) for part in self.known.predict(X))
+            shift, gain = shift - base, gain - spread
+            known = _in_batches(self.known.exact, mean, cov, self.known.numbers)
+            base = base - known.mean[:, None, None]
+        firsts = shift.mean(axis=2)
+        rest = shift - firsts.mean(axis=1)[:, None, None]
+        seconds = (gain + rest * (rest + 2.0 * base)).mean(axis=2)
+        slope = np.einsum("ntk,tkd->nd", rest, nodes) / rest[0].size
+        variance = np.maximum(known.variance + seconds.mean(axis=1), self._noise)
+        turns = np.stack([firsts, seconds], axis=2)
+        return Moments(
+            known.mean + firsts.mean(axis=1),
+            variance,
+            known.slope + _steepness(slope, values, back),
+            turns.std(axis=1, ddof=1) / np.sqrt(turns.shape[1]),
+        )
+
+    @property
+    def _noise(self) -> float:
+        return 0.0 if self.known is None else self.known.noise
+
+    def _scales(self, n_features: int) -> Array:
+        """What to measure inputs by, so that their most telling directions come first."""
+        parts = () if self.known is None else self.known.functions
+        scales = [part.scales for part in parts if isinstance(part, Bumps)]
+        return np.min(scales, axis=0) if scales else np.ones(n_features)
+
+
+class _Quadrature(_Sampled):
+    """By a low-discrepancy rule, with more nodes where the error asks for them."""
+
+    method = "quadrature"
+
+    def __init__(
+        self, predict: Predictor, known: Expansion | None, random_state: Any, most: int
+    ) -> None:
+        super().__init__(predict, known, random_state)
+        largest = 1 << max(
+            0, (most // _TURNS).bit_length() - 1
+        )  # Sobol's points come in powers of 2
+        first = min(_FIRST, largest)
+        self.sizes = [first << k for k in range((largest // first).bit_length())]
+
+    def _nodes(self, size: int, n_features: int) -> Array:
+        return _turned_sobol(size, n_features, self.seed)
+
+    def _moments(self, mean: Array, cov: Array) -> Moments:
+        out = super()._moments(mean, cov)
+        beyond = np.count_nonzero(_beyond(out, _COARSE))
+        if beyond:
+            warnings.warn(
+                f"quadrature with {_TURNS * self.sizes[-1]} nodes leaves an error of more than 1 % "
+                f"of the standard deviation or 3 % of the variance at {beyond} of {len(mean)} "
+                "inputs; raise n_samples, or ask for the errors with return_error=True.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return out
+
+
+class _MonteCarlo(_Sampled):
+    """By random inputs; each is a turn of its own."""
+
+    method = "monte_carlo"
+
+    def __init__(self, predict: Predictor, random_state: Any, draws: int) -> None:
+        super().__init__(predict, None, random_state)
+        self.sizes = [draws]
+
+    def _nodes(self, size: int, n_features: int) -> Array:
+        return np.random.default_rng(self.seed).standard_normal((size, 1, n_features))
+
+
+@lru_cache(maxsize=32)
+def _turned_sobol(size: int, n_features: int, seed: int) -> Array:
+    """Normal quantiles of Sobol's points, in turns that are shifted at random bit by bit."""
+    points = (Sobol(n_features, scramble=False, bits=30).random(size) * 2**30).astype(np.int64)
+    shifts = np.random.default_rng(seed).integers(2**30, size=(_TURNS, 1, n_features))
+    return ndtri(((points ^ shifts) + 0.5) / 2**30)
+
+
+def _beyond(moments: Moments, limits: tuple[float, float]) -> Array:
+    """Where the errors of mean or variance are more than these parts of std and variance."""
+    unit = np.stack([np.sqrt(moments.variance), moments.variance], axis=1)
+    return np.any(moments.error > unit * limits, axis=1)  # type: ignore[operator]
+
+
+def _axes(cov: Array, scales: Array) -> tuple[Array, Array, Array]:
+    """λ and V with ``cov = V diag(λ) Vᵀ``, large λ first, and the inverse of Vᵀ."""
+    values, axes = np.linalg.eigh(cov / np.multiply.outer(scales, scales))
+    values, axes = np.maximum(values[:, ::-1], 0.0), axes[:, :, ::-1]
+    return values, axes * scales[:, None], axes / scales[:, None]
+
+
+def _steepness(along: Array, values: Array, back: Array) -> Array:
+    """The gradient, from its components along ``V √λ``; 0 where there is no variance."""
+    seen = values > 1e-14 * values[:, :1]
+    along = np.divide(along, np.sqrt(values), out=np.zeros_like(along), where=seen)
+    return np.einsum("nd,ned->ne", along, back)
+
+
+def _in_batches(function: Any, mean: Array, cov: Array, numbers: int) -> Moments:
+    each = max(1, memory_budget() // 8 // numbers)
+    parts = [function(mean[part], cov[part]) for part in gen_batches(len(mean), each)]
+    if len(parts) == 1:
+        return parts[0]
+    return Moments(*(np.concatenate([part[i] for part in parts]) for i in range(3)))
+
+
+def moment_map(
+    model: Any, method: str = "auto", *, n_samples: Any = None, random_state: Any = 0
+) -> MomentMap:
+    """The way from Gaussian inputs to moments for a fitted model.
+
+    Parameters
+    ----------
+    model : RVR, ReducedRankGPR, GaussianProcessRegressor or any with ``predict(X, return_std)``
+    method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
+    n_samples : int or None, default=None
+        Draws of "monte_carlo", 10000 by default, and the most nodes of "quadrature", 32768.
+    random_state : int, RandomState instance or None, default=0
+
+    Returns
+    -------
+    MomentMap
+    """
+    check_choice("method", method, METHODS)
+    if n_samples is not None and (
+        isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 2
+    ):
+        raise ValueError(f"n_samples must be None or a whole number >= 2, got {n_samples!r}.")
+    _check_model(model)
+    known, whole = _known_part(model)
+    if method == "auto":
+        method = "exact" if known is not None and whole else "quadrature"
+    if method == "exact" and (known is None or not whole):
+        raise ValueError(_reason(model, known))
+    predict = model._predictor() if hasattr(model, "_predictor") else _predictor(model)
+    if method == "exact" and known is not None:
+        return _Exact(predict, known)
+    if method == "taylor":
+        return _Taylor(predict, known if whole else None)
+    if method == "monte_carlo":
+        return _MonteCarlo(predict, random_state, int(n_samples or _DRAWS))
+    return _Quadrature(predict, known, random_state, int(n_samples or _MOST))
+
+
+def _check_model(model: Any) -> None:
+    check_is_fitted(model)
+    if isinstance(model, GaussianProcessRegressor) and not hasattr(model, "alpha_"):
+        raise NotFittedError("This GaussianProcessRegressor is not fitted yet; call 'fit' first.")
+    predict = getattr(model, "predict", None)
+    names = () if predict is None else signature(predict).parameters.values()
+    if not any(name.name == "return_std" or name.kind is name.VAR_KEYWORD for name in names):
+        raise TypeError(f"model must have a method predict(X, return_std=True), got {model!r}.")
+
+
+def _known_part(model: Any) -> tuple[Expansion | None, bool]:
+    """The part of a model whose moments have a closed form, and whether that is all of it."""
+    if isinstance(model, GaussianProcessRegressor):
+        return _process(model), True
+    if hasattr(model, "_expansion"):
+        return model._expansion(), not getattr(model, "augment", False)
+    return None, False
+
+
+def _process(model: GaussianProcessRegressor) -> Expansion | None:
+    """A fitted Gaussian process of scikit-learn, if its kernel has a `Shape`."""
+    if model.alpha_.ndim == 2 and model.alpha_.shape[1] > 1:
+        raise ValueError(
+            "model must be fitted to a single target; fit one GaussianProcessRegressor for each."
+        )
+    shape = shape_of(model.kernel_, model.X_train_.shape[1])
+    if shape is None:
+        return None
+    scale, offset = (np.asarray(part).item() for part in (model._y_train_std, model._y_train_mean))
+    inverse = solve_triangular(model.L_, np.eye(len(model.L_)), lower=True)
+    functions, (weights, root) = shape.expand(
+        model.X_train_, scale * model.alpha_.ravel(), scale * inverse
+    )
+    sign = np.full(len(root), -1.0)
+    if shape.slope:  # the prior variance of a linear part grows with the inputs
+        width = model.X_train_.shape[1]
+        own = np.hstack([np.zeros((width, len(weights) - width)), np.eye(width)])
+        root = np.vstack([root, scale * np.sqrt(shape.slope) * own])
+        sign = np.append(sign, np.ones(width))
+    noise = scale**2 * shape.noise
+    variance = scale**2 * float(shape.heights.sum()) + noise
+    return Expansion(functions, weights, root, sign, offset, variance, noise)
+
+
+def _predictor(model: Any) -> Predictor:
+    def predict(X: Array) -> tuple[Array, Array]:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            mean, std = model.predict(X, return_std=True)
+        return mean, std**2
+
+    return predict
+
+
+def _reason(model: Any, known: Expansion | None) -> str:
+    """Why there is no closed form, and what to do."""
+    name, remedy = type(model).__name__, "use method='quadrature', or 'auto', which takes it"
+    if known is not None:
+        return (
+            f"method='exact' has no closed form for {name} with augment={model.augment!r}, whose "
+            f"extra weight is divided by a function of the input; {remedy}."
+        )
+    if hasattr(model, "kernel_"):
+        what = (
+            f"kernel={model.kernel_}; it needs sums of RBF and DotProduct, each times a constant, "
+            "or products of RBF"
+        )
+    elif hasattr(model, "basis_"):
+        what = (
+            f"basis={model.basis!r}; it needs RBF, Bias, Linear, Polynomial up to degree 3, "
+            "or sums of them"
+        )
+    else:
+        what = "this model; it needs RVR, ReducedRankGPR or GaussianProcessRegressor"
+    return f"method='exact' has no closed form for {name} with {what}. Else {remedy}."

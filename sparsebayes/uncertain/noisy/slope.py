@@ -1,0 +1,151 @@
+"""Noisy inputs as noise of the outputs, larger where the function is steep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparsebayes.engine.noisy_gp import (
+    JITTER,
+    LOG_2PI,
+    invert,
+    smoothed_kernel,
+    smoothed_slopes,
+)
+from sparsebayes.uncertain.noisy.mixture import Process
+from sparsebayes.uncertain.noisy.space import Data, Space, climb, normal_nodes
+
+Array = np.ndarray
+
+SUBSET = 400  # samples that the search begins with, where there are more
+POLISH = 6  # steps of the optimiser with all samples, where it began with some
+PATIENCE = 2  # turns without a gain that end the search
+FINE = 1e-3  # slope of the log evidence at which the optimiser ends
+
+
+@dataclass(frozen=True, eq=False)
+class SlopeFit:
+    """What was learned, the predictor with it, and how well it does."""
+
+    vector: Array
+    data: Data  # with the variances that were learned
+    process: Process
+    evidence: float
+    loo: float
+
+
+def evaluate(
+    space: Space, vector: Array, data: Data, profile: Array
+) -> tuple[float, Array, SlopeFit]:
+    """Log evidence of the smoothed process, its slope, and the fit.
+
+    Targets are f(x_n) averaged over x_n, with covariance k̃, plus noise, plus what is left of the
+    variance of f(x_n). Under the prior of f that is ``a − k̃_nn``; it is taken times `profile`
+    (N,). With ones the covariance is exactly that of the targets.
+    """
+    theta = space.theta(vector)
+    variances = space.input_factor(vector) * data.variances
+    y = data.y
+    K = smoothed_kernel(data.X, variances, data.X, variances, theta.amplitude, theta.scales)
+    own = K.diagonal().copy()
+    cov = K.copy()
+    cov[np.diag_indices_from(cov)] += profile * (theta.amplitude - own) + theta.diagonal
+    P, log_det = invert(cov)
+    alpha = P @ y
+    value = -0.5 * (log_det + alpha @ y + len(y) * LOG_2PI)
+    W = 0.5 * (np.outer(alpha, alpha) - P)
+    diagonal = W.diagonal().copy()
+    W *= K
+    W[np.diag_indices_from(W)] = diagonal * own * (1.0 - profile)
+    scales, width = smoothed_slopes(data.X, variances, theta.scales, W)
+    amplitude = W.sum() + theta.amplitude * float(diagonal @ (profile + JITTER))
+    slope = space.gather(amplitude, scales, theta.noise * diagonal.sum(), width)
+    spare = P.diagonal()
+    loo = 0.5 * float((np.log(spare) - alpha**2 / spare - LOG_2PI).sum())
+    used = replace(data, variances=variances)
+    process = Process(theta, used.X, used.variances, P, alpha)
+    return value, slope, SlopeFit(vector, used, process, value, loo)
+
+
+def steepness(data: Data, fit: Process, part: Process) -> Array:
+    """Posterior mean of the variance of f(x_n) over x_n, as a part of its mean under the prior.
+
+    The posterior mean of f is that of `fit`, its covariance that of `part`, which may have fewer
+    samples.
+    """
+    theta = fit.theta
+    nodes, weights = normal_nodes(data.X.shape[1])
+    values, known = np.empty((len(nodes), len(data.X))), np.zeros(len(data.X))
+    average = np.zeros((len(data.X), len(part.alpha)))
+    for i, (node, weight) in enumerate(zip(nodes, weights, strict=True)):
+        x = data.X + data.spread * node
+        columns = part.columns(x)
+        values[i] = (columns if part is fit else fit.columns(x)) @ fit.alpha
+        known += weight * ((columns @ part.precision) * columns).sum(axis=1)
+        average += weight * columns
+    known -= ((average @ part.precision) * average).sum(axis=1)
+    squares = theta.scales**2
+    smooth = np.prod(np.sqrt(squares / (squares + 2.0 * data.spread**2)), axis=1)
+    prior = theta.amplitude * (1.0 - smooth)
+    left = weights @ (values - weights @ values) ** 2 + np.maximum(prior - known, 0.0)
+    return np.divide(left, prior, out=np.ones_like(left), where=smooth < 1.0 - 1e-12)
+
+
+def learn(
+    space: Space, data: Data, max_iter: int, tol: float, rng: np.random.Generator
+) -> tuple[SlopeFit, Array, bool]:
+    """Take turns between the hyperparameters and the profile; the best by leaving one out.
+
+    Returns the fit, its leave-one-out log density after each turn, and whether it has converged.
+    """
+    if len(data.y) <= SUBSET:
+        return _turns(space, data, max_iter, tol)
+    some = data.take(np.sort(rng.choice(len(data.y), SUBSET, replace=False)))
+    part, _, converged = _turns(space, some, max_iter, tol)
+    used = replace(data, variances=space.input_factor(part.vector) * data.variances)
+    profile = steepness(used, part.process, part.process)
+    best, path = None, []
+    vector = part.vector
+    for _ in range(PATIENCE if data.variances.any() else 1):
+        vector = _climb(space, vector, data, profile, POLISH)[0]
+        fit = evaluate(space, vector, data, profile)[2]
+        path.append(fit.loo)
+        if best is None or fit.loo > best.loo:
+            best = fit
+        profile = np.sqrt(profile * steepness(fit.data, fit.process, part.process))
+    assert best is not None
+    return best, np.array(path), converged
+
+
+def _turns(space: Space, data: Data, max_iter: int, tol: float) -> tuple[SlopeFit, Array, bool]:
+    profile = np.ones(len(data.y))
+    vector = space.start
+    best: SlopeFit | None = None
+    path: list[float] = []
+    idle = 0
+    noisy = bool(data.variances.any())
+    for turn in range(max_iter if noisy else 1):
+        vector, done = _climb(space, vector, data, profile, 100)
+        fit = evaluate(space, vector, data, profile)[2]
+        path.append(fit.loo)
+        gain = np.inf if best is None else fit.loo - best.loo
+        best = fit if gain > 0 else best
+        idle = idle + 1 if gain < tol * len(data.y) else 0
+        if idle == PATIENCE:
+            break
+        new = steepness(fit.data, fit.process, fit.process)
+        # Halfway in logs, since full steps can swing to and fro.
+        profile = new if turn == 0 else np.sqrt(profile * new)
+    assert best is not None
+    return best, np.array(path), done and (idle > 0 or not noisy)
+
+
+def _climb(
+    space: Space, vector: Array, data: Data, profile: Array, max_iter: int
+) -> tuple[Array, bool]:
+    start = space.lift(vector, 0.1)  # where the noise is next to nothing, its slope is too
+    end, _, done = climb(
+        lambda v: evaluate(space, v, data, profile)[:2], start, space.bounds, max_iter, FINE
+    )
+    return end, done
