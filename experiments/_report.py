@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.files import write_files
-from sparsebayes.plots import require_matplotlib
 
 HEADER = ("row", "paper", "ours", "± standard error", "repetitions")
 
@@ -134,8 +133,11 @@ def standard_error(values: Sequence[float] | np.ndarray) -> float:
 
 def new_figure(width: float = 8.0, height: float = 4.0) -> Any:
     """A figure that belongs to no window."""
-    require_matplotlib("experiments")
-    from matplotlib.figure import Figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        remedy = 'pip install "sparsebayes[plots]"'
+        raise ImportError(f"figures of experiments need matplotlib: {remedy}") from error
 
     return Figure(figsize=(width, height), layout="constrained")
 

@@ -1,6 +1,5 @@
 """Scores of predictive distributions against closed forms, integrals and Monte Carlo."""
 
-import doctest
 import sys
 
 import numpy as np
@@ -140,7 +139,3 @@ def test_missing_package_names_the_extra(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "scoringrules", None)
     with pytest.raises(ImportError, match=r"pip install \"sparsebayes\[scores\]\""):
         AVERAGED[name](Y, MEAN, STD)
-
-
-def test_examples():
-    assert doctest.testmod(scores).failed == 0

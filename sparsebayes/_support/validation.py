@@ -17,10 +17,33 @@ def as_number(value: Any) -> float | None:
     return None
 
 
+def whole_number(name: str, value: Any, least: int = 1) -> int:
+    """A whole number that is at least `least`, or a clear error; True and False are none."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < least:
+        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+    return int(value)
+
+
+def positive_number(name: str, value: Any) -> float:
+    """A finite number above 0, or a clear error."""
+    number = as_number(value)
+    if number is None or number <= 0:
+        raise ValueError(f"{name} must be a positive number, got {value!r}.")
+    return number
+
+
+def check_coverage(coverage: Any) -> float:
+    """The probability of an interval, between 0 and 1, or a clear error."""
+    share = as_number(coverage)
+    if share is None or not 0 < share < 1:
+        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+    return share
+
+
 def check_limits(max_iter: Any, tol: Any) -> None:
     """`max_iter` and `tol` are what they should be, or a clear error."""
-    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or int(max_iter) < 1:
-        raise ValueError(f"max_iter must be a whole number >= 1, got {max_iter!r}.")
+    whole_number("max_iter", max_iter)
     gain = as_number(tol)
     if gain is None or gain <= 0:
         raise ValueError(f"tol must be a positive number (in units of log evidence), got {tol!r}.")

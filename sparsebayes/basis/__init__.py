@@ -4,6 +4,7 @@ A basis is unfitted until `fit` has seen the inputs: most have one function per 
 it. ``RBF() + Linear()`` is the union of two bases.
 """
 
+from sparsebayes._support.homes import settle
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.fixed import Bias, Linear, Polynomial, Precomputed
 from sparsebayes.basis.kernels import (
@@ -30,3 +31,5 @@ __all__ = [
     "Union",
     "as_basis",
 ]
+
+settle(globals())

@@ -1,5 +1,6 @@
 """Data generators, the bundled data sets, and a loader for benchmark files."""
 
+from sparsebayes._support.homes import settle
 from sparsebayes.datasets.generators import (
     lagged,
     make_friedman1,
@@ -29,3 +30,5 @@ __all__ = [
     "make_signal",
     "make_sinc",
 ]
+
+settle(globals())

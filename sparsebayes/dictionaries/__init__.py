@@ -4,6 +4,7 @@ A dictionary is a description; `bind` gives the transform for signals of one sha
 and `DCT` are orthonormal: as many functions as samples, and a closed form for the fit.
 """
 
+from sparsebayes._support.homes import settle
 from sparsebayes.dictionaries.dictionary import (
     DCT,
     Dictionary,
@@ -14,3 +15,5 @@ from sparsebayes.dictionaries.dictionary import (
 )
 
 __all__ = ["DCT", "Dictionary", "Kernel", "Union", "Wavelet", "as_dictionary"]
+
+settle(globals())

@@ -3,6 +3,7 @@
 The engine imports numpy and scipy (and threadpoolctl) only; it knows nothing of estimators.
 """
 
+from sparsebayes._support.homes import settle
 from sparsebayes.engine.model.design import Dense, Design, Lazy, MatrixFree, make_design
 from sparsebayes.engine.model.exact import Exact
 from sparsebayes.engine.model.latent import Latent
@@ -51,3 +52,5 @@ __all__ = [
     "make_design",
     "run",
 ]
+
+settle(globals())

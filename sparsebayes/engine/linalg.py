@@ -91,3 +91,9 @@ def expand(index: Array, group: int) -> Array:
     if group == 1:
         return index
     return (index[:, None] * group + np.arange(group)).ravel()
+
+
+def symmetric_root(matrix: Array) -> Array:
+    """R with ``R Rᵀ`` the matrix, or each of a stack; what rounding made negative is zero."""
+    values, vectors = np.linalg.eigh(matrix)
+    return vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]

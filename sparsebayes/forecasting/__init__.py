@@ -1,6 +1,9 @@
 """Forecasts of time series, with propagated uncertainty."""
 
+from sparsebayes._support.homes import settle
 from sparsebayes.forecasting.backtest import Backtest
 from sparsebayes.forecasting.forecaster import Forecaster
 
 __all__ = ["Backtest", "Forecaster"]
+
+settle(globals())

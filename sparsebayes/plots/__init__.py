@@ -1,5 +1,6 @@
 """Displays of fitted models, in the style of scikit-learn's."""
 
+from sparsebayes._support.homes import settle
 from sparsebayes.plots.calibration import CalibrationDisplay
 from sparsebayes.plots.classification import ClassificationDisplay
 from sparsebayes.plots.denoise import DenoiseDisplay
@@ -19,3 +20,5 @@ __all__ = [
     "ParetoDisplay",
     "RegressionDisplay",
 ]
+
+settle(globals())

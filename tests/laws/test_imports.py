@@ -1,0 +1,100 @@
+"""What an import brings along, and how long a file may be."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def run(code):
+    """Run `code` in a fresh interpreter; what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_engine_without_scikit_learn():
+    code = BLOCK.format(blocked={"sklearn", "pandas", "matplotlib", "skops", "pywt"}) + (
+        "import numpy as np\n"
+        "from sparsebayes.engine import Dense, Flat, Gaussian, Exact, Sequential, run\n"
+        "rng = np.random.default_rng(0)\n"
+        "matrix = rng.standard_normal((30, 5))\n"
+        "target = 2.0 * matrix[:, 3] + 0.01 * rng.standard_normal(30)\n"
+        "problem = Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(30)))\n"
+        "result = run(Sequential(), problem, max_iter=100, tol=0.01, rng=rng)\n"
+        "print(3 in result.state.active, result.stop.converged)\n"
+    )
+    assert run(code).split() == ["True", "True"]
+
+
+def test_names_without_scikit_learn():
+    code = BLOCK.format(blocked={"sklearn"}) + (
+        "import sparsebayes as sb\n"
+        "print(sb.Gamma(1.0, 1.0).a, sb.Flat(), sb.Smoothness(1.0).c, sb.EM(), sb.Sequential(),"
+        " sb.Subspace().n_add, sb.__version__)\n"
+    )
+    assert run(code).startswith("1.0 Flat()")
+
+
+@pytest.mark.parametrize(
+    ("statement", "absent"),
+    [
+        ("import sparsebayes", ["sklearn", "scipy", "matplotlib", "skops", "pandas", "pywt"]),
+        ("import sparsebayes.engine", ["sklearn", "matplotlib", "skops", "pandas", "pywt"]),
+        ("from sparsebayes import RVR", ["matplotlib", "skops"]),
+        ("import sparsebayes.basis", ["matplotlib", "skops"]),
+        ("import sparsebayes.cli", ["matplotlib", "skops", "sklearn"]),
+    ],
+)
+def test_light_import(statement, absent):
+    printed = run(f"{statement}\nimport sys\nprint(*sys.modules)")
+    assert not set(printed.split()) & set(absent)
+
+
+def test_public_names():
+    import sparsebayes
+
+    assert sorted(sparsebayes.__all__) == dir(sparsebayes)
+    for name in sparsebayes.__all__:
+        assert getattr(sparsebayes, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'RVM'"):
+        _ = sparsebayes.RVM
+
+
+def test_no_file_above_600_lines():
+    folders = ["sparsebayes", "tests", "experiments", "benchmarks", "docs"]
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    assert len(files) > 20
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in files
+    }
+    assert {name: length for name, length in lengths.items() if length > 600} == {}
+
+
+def test_engine_imports_only_what_it_may():
+    allowed = {"__future__", "numpy", "scipy", "threadpoolctl", "sparsebayes"}
+    standard = set(sys.stdlib_module_names)
+    for path in (ROOT / "sparsebayes" / "engine").glob("*.py"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            words = line.split()
+            if words[:1] in (["import"], ["from"]):
+                package, _, rest = words[1].partition(".")
+                assert package in allowed | standard, f"{path.name}: {line}"
+                assert package != "sparsebayes" or rest.startswith("engine"), f"{path.name}: {line}"
