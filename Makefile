@@ -39,6 +39,8 @@ test: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --doctest-modules sparsebayes -q
 	$(BIN)/python -m pytest -n 2 -q
 
 test-slow: $(STAMP)

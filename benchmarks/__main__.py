@@ -104,8 +104,8 @@ def main(arguments: list[str] | None = None) -> int:
         if find_spec(module) is None:
             print(f"{package} is missing: pip install -e '.[bench]'", file=sys.stderr)
             return 2
-    from benchmarks import _report, _tables
-    from benchmarks._measure import machine
+    from benchmarks.tools import report, tables
+    from benchmarks.tools.measure import machine
 
     store = options.out.with_suffix(".json")
     partial = options.quick or options.only
@@ -118,9 +118,9 @@ def main(arguments: list[str] | None = None) -> int:
         for key, result in measure(section, options):
             print(f"measured: {section}, {key}", file=sys.stderr, flush=True)
             results.setdefault(section, {})[key] = result
-            _tables.write(store, json.dumps(results, indent=1) + "\n")
-            _tables.write(options.out, _report.render(results))
-    print(_report.render(results))
+            tables.write(store, json.dumps(results, indent=1) + "\n")
+            tables.write(options.out, report.render(results))
+    print(report.render(results))
     return 0
 
 

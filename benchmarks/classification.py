@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _tables, large
-from benchmarks._classifiers import (
+from benchmarks import large
+from benchmarks.peers.classifiers import (
     GPC_LARGEST,
     GRID_C,
     GRID_GAMMA,
@@ -21,9 +21,10 @@ from benchmarks._classifiers import (
     all_classifiers,
     our_models,
 )
-from benchmarks._measure import compare, one_thread, repeated
-from benchmarks._scores import calibration_error, log_loss
-from benchmarks._tasks import Labelled, banana, digits, first_digits, moons, ripley
+from benchmarks.tools import tables
+from benchmarks.tools.measure import compare, one_thread, repeated
+from benchmarks.tools.scores import calibration_error, log_loss
+from benchmarks.tools.tasks import Labelled, banana, digits, first_digits, moons, ripley
 
 Record = dict[str, Any]
 DataSets = list[dict[str, Record]]
@@ -149,20 +150,20 @@ def ratio(data_sets: DataSets, model: str, peer: str = "fastrvm") -> float | Non
     return median(one[model]["fit"] / one[peer]["fit"] for one in both) if both else None
 
 
-def limits(tasks: dict[str, DataSets]) -> Iterator[_tables.Limit]:
+def limits(tasks: dict[str, DataSets]) -> Iterator[tables.Limit]:
     """(what, limit, measured, met) for the tasks that were measured."""
     for name, factor in FACTORS.items():
         measured = ratio(tasks.get(name, []), "RVC")
         if measured is not None:
-            yield _tables.at_most(f"{name}: fit time / fastrvm", measured, factor)
+            yield tables.at_most(f"{name}: fit time / fastrvm", measured, factor)
     for name in NO_WORSE:
         both = [one for one in tasks.get(name, []) if {"RVC", "fastrvm"} <= set(one)]
         if both:
             worse = 100 * median(one["RVC"]["error"] - one["fastrvm"]["error"] for one in both)
-            yield f"{name}: error − fastrvm's, %", "≤ 0", _tables.signed(worse), worse <= 0
+            yield f"{name}: error − fastrvm's, %", "≤ 0", tables.signed(worse), worse <= 0
 
 
-def calibration(tasks: dict[str, DataSets]) -> Iterator[_tables.Limit]:
+def calibration(tasks: dict[str, DataSets]) -> Iterator[tables.Limit]:
     """Limits of the mean expected calibration error: the plug-in's and that of Platt's SVM."""
     for name in CALIBRATED:
         data_sets = [one for one in tasks.get(name, []) if {"RVC", PLATT} <= set(one)]
@@ -181,9 +182,9 @@ def _middle(records: list[Record], key: str, factor: float = 1.0) -> float | Non
 
 def _probability_cells(records: list[Record]) -> tuple[str, ...]:
     return (
-        _tables.fixed(_middle(records, "error", 100), 2),
-        _tables.fixed(_middle(records, "log_loss"), 4),
-        _tables.fixed(_middle(records, "ece"), 4),
+        tables.fixed(_middle(records, "error", 100), 2),
+        tables.fixed(_middle(records, "log_loss"), 4),
+        tables.fixed(_middle(records, "ece"), 4),
     )
 
 
@@ -192,20 +193,20 @@ def _rows(model: str, data_sets: DataSets) -> Iterator[tuple[str, ...]]:
     verdicts = [record["converged"] for record in records]
     yield (
         model,
-        _tables.seconds(_middle(records, "fit")),
-        _tables.ratio(ratio(data_sets, model)),
-        _tables.number(_middle(records, "predict", 1e3), 3),
-        _tables.fixed(_middle(records, "memory"), 1),
+        tables.seconds(_middle(records, "fit")),
+        tables.ratio(ratio(data_sets, model)),
+        tables.number(_middle(records, "predict", 1e3), 3),
+        tables.fixed(_middle(records, "memory"), 1),
         *_probability_cells(records),
-        _tables.fixed(_middle(records, "kept"), 0),
-        _tables.MISSING if None in verdicts else "yes" if all(verdicts) else "no",
+        tables.fixed(_middle(records, "kept"), 0),
+        tables.MISSING if None in verdicts else "yes" if all(verdicts) else "no",
     )
     if "plug_in" in records[0]:
         inner = [record["plug_in"] for record in records]
-        predict = _tables.number(_middle(inner, "predict", 1e3), 3)
-        cells = (_tables.MISSING, _tables.MISSING, predict, _tables.MISSING)
+        predict = tables.number(_middle(inner, "predict", 1e3), 3)
+        cells = (tables.MISSING, tables.MISSING, predict, tables.MISSING)
         scores = _probability_cells(inner)
-        yield (f"{model}, plug-in", *cells, *scores, _tables.MISSING, _tables.MISSING)
+        yield (f"{model}, plug-in", *cells, *scores, tables.MISSING, tables.MISSING)
 
 
 def to_markdown(tasks: dict[str, DataSets]) -> str:
@@ -216,7 +217,7 @@ def to_markdown(tasks: dict[str, DataSets]) -> str:
         rows = [row for model in models for row in _rows(model, data_sets)]
         counts = ", ".join(f"{model} {one['repeats']}" for model, one in data_sets[0].items())
         note = f"Data sets: {len(data_sets)}. Fits of the first: {counts}."
-        parts.append(f"### {name}\n\n{_tables.table(HEADER, rows)}\n\n{note}\n")
+        parts.append(f"### {name}\n\n{tables.table(HEADER, rows)}\n\n{note}\n")
     return "\n".join(parts)
 
 
@@ -232,14 +233,14 @@ def classes_to_markdown(tasks: dict[str, DataSets]) -> str:
                     (
                         model,
                         name.partition(" ")[0],
-                        _tables.seconds(_middle(records, "fit")),
-                        _tables.number(_middle(records, "predict", 1e3), 3),
-                        _tables.fixed(_middle(records, "weights"), 0),
-                        _tables.fixed(_middle(records, "kept"), 0),
+                        tables.seconds(_middle(records, "fit")),
+                        tables.number(_middle(records, "predict", 1e3), 3),
+                        tables.fixed(_middle(records, "weights"), 0),
+                        tables.fixed(_middle(records, "kept"), 0),
                         *_probability_cells(records)[:2],
                     )
                 )
-    return _tables.table((*header, "log loss"), rows) + "\n"
+    return tables.table((*header, "log loss"), rows) + "\n"
 
 
 def section(results: dict[str, Any]) -> list[str]:
@@ -259,7 +260,7 @@ def section(results: dict[str, Any]) -> list[str]:
         parts += [classes_to_markdown(by_task(results["classes"]))]
     found = [*limits(tasks), *calibration(tasks), *large.limits(results, "moons-large")]
     if found:
-        parts += ["### Limits of classification\n", _tables.limits(found) + "\n"]
+        parts += ["### Limits of classification\n", tables.limits(found) + "\n"]
     return parts
 
 

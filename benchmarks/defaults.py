@@ -10,9 +10,9 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks import _tables
-from benchmarks._measure import one_thread, timed
-from benchmarks._splits import (
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread, timed
+from benchmarks.tools.splits import (
     CLASSIFICATIONS,
     RAW_CLASSIFICATIONS,
     RAW_REGRESSIONS,
@@ -119,8 +119,8 @@ def summary(records: list[Record], variant: str) -> tuple[str, ...]:
         variant,
         f"{_geometric(errors):.3f}",
         f"{(losses[:, 0] < losses[:, 1]).sum()} of {len(records)}",
-        _tables.signed(np.median(losses[:, 0] - losses[:, 1])),
-        _tables.number(_geometric(times), 3),
+        tables.signed(np.median(losses[:, 0] - losses[:, 1])),
+        tables.number(_geometric(times), 3),
     ]
     if kind == "regression":
         cells.append(f"{100 * np.median(both('coverage')[:, 0]):.1f}")
@@ -151,7 +151,7 @@ def to_markdown(results: dict[str, Record]) -> str:
         ]
         header += ["coverage, %, median"] if kind == "regression" else []
         rows = [summary(records, variant) for variant in records[0]["fits"]]
-        parts.append(_tables.table(header, rows) + "\n")
+        parts.append(tables.table(header, rows) + "\n")
         parts.append(_all(records) + "\n")
     return "\n".join(parts)
 
@@ -170,16 +170,16 @@ def _all(records: list[Record]) -> str:
                 if share in values:
                     values[share] *= 100
             cells = [
-                _tables.fixed(value, 1)
+                tables.fixed(value, 1)
                 if measure in ("error", "coverage", "kept")
-                else _tables.fixed(value, 3)
+                else tables.fixed(value, 3)
                 if measure in ("nlpd", "log_loss")
-                else _tables.number(value, 4 if measure in ("rmse", "crps") else 3)
+                else tables.number(value, 4 if measure in ("rmse", "crps") else 3)
                 for measure, value in values.items()
             ]
             rows.append((record["name"], size, str(record["splits"]), variant, *cells))
     header = ("data", "N × D", "splits", "adapt", *(titles[measure] for measure in measures))
-    return _tables.table(header, rows)
+    return tables.table(header, rows)
 
 
 NOTES = """\

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks import _tables, images, signals, transforms, union
-from benchmarks._denoisers import OURS, shrinkers
+from benchmarks import images, signals, transforms, union
+from benchmarks.peers.denoisers import OURS, shrinkers
+from benchmarks.tools import tables
 
 Record = dict[str, Any]
 
@@ -29,7 +30,7 @@ def run(
         yield from (transforms if section == "transforms" else union).run(quick, size)
 
 
-def _errors(records: dict[str, Record]) -> Iterator[_tables.Limit]:
+def _errors(records: dict[str, Record]) -> Iterator[tables.Limit]:
     doppler = records.get("1024/doppler/7")
     if doppler:
         error = doppler["errors"][OURS] * doppler["noise_variance"]
@@ -40,10 +41,10 @@ def _errors(records: dict[str, Record]) -> Iterator[_tables.Limit]:
         if record:
             best, ratio = signals.best_other(record, names=tuple(shrinkers()))
             what = f"{name}, N = {TRIAL}, SNR 5, {record['draws']} draws: error / {best}"
-            yield what, "< 1", _tables.fixed(ratio, 3), ratio < 1
+            yield what, "< 1", tables.fixed(ratio, 3), ratio < 1
 
 
-def _bands(records: dict[str, Record]) -> Iterator[_tables.Limit]:
+def _bands(records: dict[str, Record]) -> Iterator[tables.Limit]:
     trial = [record for record in records.values() if record["size"] == TRIAL]
     for some, what in ((trial, f"N = {TRIAL}"), (list(records.values()), "all N")):
         if not some:
@@ -57,13 +58,13 @@ def _bands(records: dict[str, Record]) -> Iterator[_tables.Limit]:
         yield what, f"≤ {WIDEST:g}", f"{widest:.2f}", widest <= WIDEST
 
 
-def _costs(records: dict[str, Record]) -> Iterator[_tables.Limit]:
+def _costs(records: dict[str, Record]) -> Iterator[tables.Limit]:
     for key in (str(2**20), "2048x2048"):
         record = records.get(key)
         if record:
             name = "2²⁰ samples" if len(record["shape"]) == 1 else "image of 2048²"
             ratio, arrays = record["ratios"][OURS], record["resident"][OURS]
-            yield _tables.at_most(f"{name}: time / wavedec + waverec", ratio, FACTOR)
+            yield tables.at_most(f"{name}: time / wavedec + waverec", ratio, FACTOR)
             if arrays is not None:
                 what = f"{name}: peak memory beyond the input, arrays"
                 yield what, f"≤ {ARRAYS:g}", f"{arrays:.1f}", arrays <= ARRAYS
@@ -73,7 +74,7 @@ def _costs(records: dict[str, Record]) -> Iterator[_tables.Limit]:
         yield what, f"≤ {LINEAR:g}", f"{exponent:.2f}", exponent <= LINEAR
 
 
-def _union(records: dict[str, Record]) -> Iterator[_tables.Limit]:
+def _union(records: dict[str, Record]) -> Iterator[tables.Limit]:
     record = records.get(f"{union.SIZE}/sym8+dct")
     if record:
         seconds, memory = record["fit"], record["memory"]
@@ -82,7 +83,7 @@ def _union(records: dict[str, Record]) -> Iterator[_tables.Limit]:
         yield f"{what}: peak memory, MB", f"< {MEMORY:g}", f"{memory:.0f}", memory < MEMORY
 
 
-def limits(results: dict[str, Any]) -> list[_tables.Limit]:
+def limits(results: dict[str, Any]) -> list[tables.Limit]:
     """(what, limit, measured, met) for all limits whose measurements are there."""
     of_signals = results.get("signals", {})
     return [
@@ -98,7 +99,7 @@ def section(results: dict[str, Any]) -> list[str]:
     parts = []
     found = limits(results)
     if found:
-        parts += ["### Limits of denoising\n", _tables.limits(found) + "\n"]
+        parts += ["### Limits of denoising\n", tables.limits(found) + "\n"]
     if "signals" in results:
         parts += ["### Test signals\n", signals.to_markdown(results["signals"])]
     if "images" in results:

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pywt
 
-from benchmarks import _tables
-from benchmarks._denoisers import OURS, shrinkers
-from benchmarks._measure import one_thread
+from benchmarks.peers.denoisers import OURS, shrinkers
 from benchmarks.signals import (
     AVERAGE,
     BANDS,
@@ -20,6 +18,8 @@ from benchmarks.signals import (
     best_other,
     ours_and_others,
 )
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread
 
 Array = np.ndarray
 Record = dict[str, Any]
@@ -72,8 +72,8 @@ def to_markdown(records: dict[str, Record]) -> str:
             (
                 record["image"],
                 f"{deviation:g}",
-                _tables.fixed(psnr(1.0, deviation), 2),
-                *(_tables.fixed(psnr(one, deviation), 2) for one in record["errors"].values()),
+                tables.fixed(psnr(1.0, deviation), 2),
+                *(tables.fixed(psnr(one, deviation), 2) for one in record["errors"].values()),
                 *(_lead(record, ours) for ours in (OURS, AVERAGE)),
                 *band_cells(record),
             )
@@ -88,12 +88,12 @@ def to_markdown(records: dict[str, Record]) -> str:
         "The PSNR is higher than that of scikit-image's methods in {} of {total} entries by "
         "default, with averaging in {}."
     ).format(*counts, total=len(rows))
-    return f"{NOTES}\n{said}\n\n{_tables.table((*header, *BANDS), rows)}\n"
+    return f"{NOTES}\n{said}\n\n{tables.table((*header, *BANDS), rows)}\n"
 
 
 def _lead(record: Record, ours: str) -> str:
     best, ratio = best_other(record, ours)
-    return f"{_tables.signed(-10 * float(np.log10(ratio)))} ({best})"
+    return f"{tables.signed(-10 * float(np.log10(ratio)))} ({best})"
 
 
 NOTES = """\

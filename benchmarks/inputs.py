@@ -12,8 +12,8 @@ from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-from benchmarks import _tables
-from benchmarks._measure import one_thread, repeated, timed
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread, repeated, timed
 from sparsebayes import RVR, Forecaster, NoisyInputGPR, ReducedRankGPR, predict_uncertain
 from sparsebayes.datasets import make_mackey_glass
 
@@ -163,15 +163,15 @@ def _moments(records: dict[str, Record]) -> str:
     rows = [
         (
             *key.split("/"),
-            _tables.number(1e3 * one["seconds"], 3),
-            _tables.number(one["draws"], 2),
-            _tables.number(1e3 * one["draws_seconds"], 3),
-            _tables.ratio(one["draws_seconds"] / one["seconds"]),
-            _tables.fixed(one["apart"], 1),
+            tables.number(1e3 * one["seconds"], 3),
+            tables.number(one["draws"], 2),
+            tables.number(1e3 * one["draws_seconds"], 3),
+            tables.ratio(one["draws_seconds"] / one["seconds"]),
+            tables.fixed(one["apart"], 1),
         )
         for key, one in records.items()
     ]
-    return f"### Prediction at Gaussian inputs\n\n{MOMENTS}\n{_tables.table(header, rows)}\n"
+    return f"### Prediction at Gaussian inputs\n\n{MOMENTS}\n{tables.table(header, rows)}\n"
 
 
 def _paths(records: dict[str, Record]) -> str:
@@ -182,9 +182,9 @@ def _paths(records: dict[str, Record]) -> str:
     rows = []
     for key, one in records.items():
         way = next(name for name in ("exact", "quadrature") if name in one)
-        speeds = (_tables.number(1.0 / one[each], 3) for each in (way, "taylor", "naive"))
-        rows.append((*key.split("/"), _tables.seconds(one["fit"]), *speeds))
-    return f"### Forecasts of {HORIZON} steps\n\n{PATHS}\n{_tables.table(header, rows)}\n"
+        speeds = (tables.number(1.0 / one[each], 3) for each in (way, "taylor", "naive"))
+        rows.append((*key.split("/"), tables.seconds(one["fit"]), *speeds))
+    return f"### Forecasts of {HORIZON} steps\n\n{PATHS}\n{tables.table(header, rows)}\n"
 
 
 def _noisy(records: dict[str, Record]) -> str:
@@ -192,14 +192,14 @@ def _noisy(records: dict[str, Record]) -> str:
     rows = [
         (
             *key.split("/"),
-            _tables.seconds(one["seconds"]),
-            _tables.signed(one["density"]),
-            _tables.fixed(one["noise"], 3),
+            tables.seconds(one["seconds"]),
+            tables.signed(one["density"]),
+            tables.fixed(one["noise"], 3),
             str(one["draws"]),
         )
         for key, one in records.items()
     ]
-    return f"### Noisy training inputs\n\n{NOISY}\n{_tables.table(header, rows)}\n"
+    return f"### Noisy training inputs\n\n{NOISY}\n{tables.table(header, rows)}\n"
 
 
 MOMENTS = f"""\

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _tables
+from benchmarks.tools import tables
 
 SECTIONS = ("large", "moons-large")  # RVR on Friedman #1, RVC on moons
 SIZE, QUICK_SIZE = 20_000, 5_000
@@ -33,10 +33,10 @@ def run(quick: bool, section: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def child(section: str, size: int) -> dict[str, Any]:
     """Fit in this process; the peak is of the whole process, interpreter and libraries too."""
     from benchmarks import classification, regression
-    from benchmarks._classifiers import our_rvc
-    from benchmarks._measure import one_thread, process_peak, timed
-    from benchmarks._models import our_rvr
-    from benchmarks._tasks import friedman, moons
+    from benchmarks.peers.classifiers import our_rvc
+    from benchmarks.peers.regressors import our_rvr
+    from benchmarks.tools.measure import one_thread, process_peak, timed
+    from benchmarks.tools.tasks import friedman, moons
 
     if section == "large":
         task, model, describe = friedman(size), our_rvr(), regression.describe
@@ -48,7 +48,7 @@ def child(section: str, size: int) -> dict[str, Any]:
         return {"size": size, "fit": seconds, "memory": peak, **describe(model, fitted, task)}
 
 
-def limits(results: dict[str, Records], section: str) -> Iterator[_tables.Limit]:
+def limits(results: dict[str, Records], section: str) -> Iterator[tables.Limit]:
     """The limit on the memory, if it was measured."""
     record = results.get(section, {}).get(str(SIZE))
     if record:
@@ -61,9 +61,9 @@ def limits(results: dict[str, Records], section: str) -> Iterator[_tables.Limit]
 def _cells(record: dict[str, Any]) -> tuple[str, ...]:
     return (
         str(record["size"]),
-        _tables.seconds(record["fit"]),
-        _tables.number(1e3 * record["predict"], 3),
-        _tables.fixed(record["memory"], 0),
+        tables.seconds(record["fit"]),
+        tables.number(1e3 * record["predict"], 3),
+        tables.fixed(record["memory"], 0),
     )
 
 
@@ -75,13 +75,13 @@ def to_markdown(records: Records) -> str:
     rows = [
         (
             *_cells(record),
-            _tables.number(record["rmse"], 3),
+            tables.number(record["rmse"], 3),
             str(record["kept"]),
-            _tables.fixed(record["evidence"], 2),
+            tables.fixed(record["evidence"], 2),
         )
         for record in records.values()
     ]
-    return _tables.table((*HEADER, "RMSE", "vectors", "log evidence"), rows) + "\n"
+    return tables.table((*HEADER, "RMSE", "vectors", "log evidence"), rows) + "\n"
 
 
 def moons_to_markdown(records: Records) -> str:
@@ -89,14 +89,14 @@ def moons_to_markdown(records: Records) -> str:
     rows = [
         (
             *_cells(record),
-            _tables.fixed(100 * record["error"], 2),
-            _tables.fixed(record["log_loss"], 4),
-            _tables.fixed(record["ece"], 4),
+            tables.fixed(100 * record["error"], 2),
+            tables.fixed(record["log_loss"], 4),
+            tables.fixed(record["ece"], 4),
             str(record["kept"]),
         )
         for record in records.values()
     ]
-    return _tables.table((*HEADER, "error, %", "log loss", "ECE", "vectors"), rows) + "\n"
+    return tables.table((*HEADER, "error, %", "log loss", "ECE", "vectors"), rows) + "\n"
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _tables
-from benchmarks._measure import compare, one_thread, repeated
-from benchmarks._models import GRID, Model, all_models
-from benchmarks._tasks import Task, friedman, sinc
+from benchmarks.peers.regressors import GRID, Model, all_models
+from benchmarks.tools import tables
+from benchmarks.tools.measure import compare, one_thread, repeated
+from benchmarks.tools.tasks import Task, friedman, sinc
 
 Record = dict[str, Any]
 SIZES = (240, 1000, 2000, 5000)
@@ -109,14 +109,14 @@ def _row(model: str, data_sets: list[dict[str, Record]]) -> tuple[str, ...]:
     verdicts = [record["converged"] for record in records]
     return (
         model,
-        _tables.seconds(middle("fit")),
-        _tables.ratio(ratio(data_sets, model)),
-        _tables.number(1e3 * middle("predict"), 3),
-        _tables.fixed(middle("memory"), 1),
-        _tables.number(middle("rmse"), 3),
-        _tables.fixed(middle("kept"), 0),
-        _tables.fixed(middle("evidence"), 2),
-        _tables.MISSING if None in verdicts else "yes" if all(verdicts) else "no",
+        tables.seconds(middle("fit")),
+        tables.ratio(ratio(data_sets, model)),
+        tables.number(1e3 * middle("predict"), 3),
+        tables.fixed(middle("memory"), 1),
+        tables.number(middle("rmse"), 3),
+        tables.fixed(middle("kept"), 0),
+        tables.fixed(middle("evidence"), 2),
+        tables.MISSING if None in verdicts else "yes" if all(verdicts) else "no",
     )
 
 
@@ -127,7 +127,7 @@ def to_markdown(results: dict[str, list[dict[str, Record]]]) -> str:
         rows = [_row(model, data_sets) for model in data_sets[0]]
         counts = ", ".join(f"{model} {one['repeats']}" for model, one in data_sets[0].items())
         note = f"Data sets: {len(data_sets)}. Fits of the first: {counts}."
-        parts.append(f"### {name}\n\n{_tables.table(HEADER, rows)}\n\n{note}\n")
+        parts.append(f"### {name}\n\n{tables.table(HEADER, rows)}\n\n{note}\n")
     growth = exponent(results)
     if growth is not None:
         parts.append(f"RVR's fit time grows from N = 1000 to 5000 as N^{growth:.2f}.\n")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import _tables
-from benchmarks._measure import one_thread, repeated, timed
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread, repeated, timed
 from sparsebayes import RVC, RVR, ParetoClassifier, sample_posterior
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_gauss_snake, make_sinc
@@ -97,15 +97,15 @@ def _samplers(records: dict[str, Record]) -> str:
         rows.append(
             (
                 size,
-                _tables.fixed(one["functions"], 1),
-                _tables.number(1e3 * one["fit"], 3),
-                _tables.number(1e3 * cost["gibbs"], 3),
-                _tables.ratio(cost["gibbs"] / one["fit"]),
-                _tables.number(1e3 * cost["rjmh"], 3),
-                _tables.ratio(cost["rjmh"] / cost["gibbs"]),
+                tables.fixed(one["functions"], 1),
+                tables.number(1e3 * one["fit"], 3),
+                tables.number(1e3 * cost["gibbs"], 3),
+                tables.ratio(cost["gibbs"] / one["fit"]),
+                tables.number(1e3 * cost["rjmh"], 3),
+                tables.ratio(cost["rjmh"] / cost["gibbs"]),
             )
         )
-    return f"### Samplers\n\n{SAMPLERS}\n{_tables.table(header, rows)}\n"
+    return f"### Samplers\n\n{SAMPLERS}\n{tables.table(header, rows)}\n"
 
 
 def _fronts(records: dict[str, Record]) -> str:
@@ -114,14 +114,14 @@ def _fronts(records: dict[str, Record]) -> str:
         (
             size,
             str(one["count"]),
-            _tables.seconds(one["seconds"]),
-            _tables.seconds(one["seed"]),
-            _tables.ratio(one["seconds"] / one["products"]),
+            tables.seconds(one["seconds"]),
+            tables.seconds(one["seed"]),
+            tables.ratio(one["seconds"] / one["products"]),
             str(one["points"]),
         )
         for size, one in records.items()
     ]
-    return f"### Fronts\n\n{FRONTS}\n{_tables.table(header, rows)}\n"
+    return f"### Fronts\n\n{FRONTS}\n{tables.table(header, rows)}\n"
 
 
 SAMPLERS = f"""\

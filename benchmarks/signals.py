@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _tables
-from benchmarks._denoisers import ORDER, OURS, Method, peers
-from benchmarks._measure import one_thread
+from benchmarks.peers.denoisers import ORDER, OURS, Method, peers
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread
 from sparsebayes import denoise
 from sparsebayes.datasets import make_signal
 
@@ -125,8 +125,8 @@ def band_cells(record: Record) -> list[str]:
     """Coverage and width of the two bands."""
     cells = []
     for name in (OURS, AVERAGE):
-        cells += [_tables.fixed(100 * record["coverage"][name], 1)]
-        cells += [_tables.fixed(width(record, name), 2)]
+        cells += [tables.fixed(100 * record["coverage"][name], 1)]
+        cells += [tables.fixed(width(record, name), 2)]
     return cells
 
 
@@ -141,8 +141,8 @@ def _row(record: Record, names: list[str]) -> tuple[str, ...]:
     return (
         record["signal"],
         f"{record['snr']:g}",
-        *(_tables.number(100 * record["errors"][name], 3) for name in names),
-        *(_tables.ratio(best_other(record, ours)[1]) for ours in (OURS, AVERAGE)),
+        *(tables.number(100 * record["errors"][name], 3) for name in names),
+        *(tables.ratio(best_other(record, ours)[1]) for ours in (OURS, AVERAGE)),
         *band_cells(record),
     )
 
@@ -167,7 +167,7 @@ def against(records: dict[str, Record]) -> str:
     said = (
         "In how many entries ours has less error than the others, and the geometric mean of ratios:"
     )
-    return f"{said}\n\n{_tables.table(('', *ours), rows)}\n"
+    return f"{said}\n\n{tables.table(('', *ours), rows)}\n"
 
 
 def behind(records: dict[str, Record], ours: str) -> str:
@@ -186,9 +186,9 @@ def behind(records: dict[str, Record], ours: str) -> str:
             (
                 f"N = {record['size']}, {record['signal']}, SNR {record['snr']:g}",
                 best,
-                _tables.ratio(ratio),
-                _tables.number(100 * gap, 2),
-                _tables.MISSING if error is None else _tables.number(100 * error, 2),
+                tables.ratio(ratio),
+                tables.number(100 * gap, 2),
+                tables.MISSING if error is None else tables.number(100 * error, 2),
                 str(record["draws"]),
             )
         )
@@ -200,7 +200,7 @@ def behind(records: dict[str, Record], ours: str) -> str:
         "± standard error",
         "draws",
     )
-    return f"{said} The others:\n\n{_tables.table(header, rows)}\n"
+    return f"{said} The others:\n\n{tables.table(header, rows)}\n"
 
 
 def to_markdown(records: dict[str, Record]) -> str:
@@ -213,7 +213,7 @@ def to_markdown(records: dict[str, Record]) -> str:
         counts = sorted({record["draws"] for record in some})
         draws = "one draw" if counts == [1] else f"{'/'.join(map(str, counts))} draws"
         rows = [_row(record, names) for record in some]
-        parts.append(f"#### N = {size}, {draws}\n\n{_tables.table(header, rows)}\n")
+        parts.append(f"#### N = {size}, {draws}\n\n{tables.table(header, rows)}\n")
     return "\n".join(parts)
 
 

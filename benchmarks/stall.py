@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _tables
-from benchmarks._measure import one_thread, timed
-from benchmarks._models import Model, fast_rvr, our_rvr
-from benchmarks._tasks import friedman
+from benchmarks.peers.regressors import Model, fast_rvr, our_rvr
 from benchmarks.regression import warm_up
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread, timed
+from benchmarks.tools.tasks import friedman
 
 GAMMAS = (0.1, 0.03, 0.01)
 SEEDS = {240: 5, 1000: 2}
@@ -77,7 +77,7 @@ def to_markdown(records: dict[str, dict[str, Any]]) -> str:
     return (
         "Cells: log evidence · RMSE · functions kept · fit time in seconds (one fit); * marks a\n"
         "fit that did not converge. The last column leaves em out.\n\n"
-        + _tables.table(header, rows)
+        + tables.table(header, rows)
         + "\n"
     )
 
@@ -86,5 +86,5 @@ def _cell(fit: dict[str, Any] | None) -> str:
     if fit is None:
         return "–"
     mark = "*" if fit["converged"] is False else ""
-    time = _tables.seconds(fit["fit"])
+    time = tables.seconds(fit["fit"])
     return f"{fit['evidence']:.1f}{mark} · {fit['rmse']:.2f} · {fit['kept']} · {time}"

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import pywt
 
-from benchmarks import _tables
-from benchmarks._denoisers import OURS, WAVELET, bayes_shrink
-from benchmarks._measure import one_thread, peak_memory, timed
 from benchmarks.images import image
+from benchmarks.peers.denoisers import OURS, WAVELET, bayes_shrink
 from benchmarks.signals import AVERAGE
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread, peak_memory, timed
 from sparsebayes import denoise
 from sparsebayes.datasets import make_signal
 
@@ -162,11 +162,11 @@ def to_markdown(records: dict[str, Record]) -> str:
         rows.append(
             (
                 " × ".join(map(str, record["shape"])),
-                _tables.number(1e3 * record["seconds"][BOTH], 3),
-                _tables.number(1e3 * record["seconds"][OURS], 3),
-                *(_tables.fixed(ratios[name], 2) for name in (OURS, BAND, AVERAGE, PEER)),
-                *(_tables.fixed(resident[name], 1) for name in calls()),
-                *(_tables.fixed(traced[name], 1) for name in (OURS, BAND)),
+                tables.number(1e3 * record["seconds"][BOTH], 3),
+                tables.number(1e3 * record["seconds"][OURS], 3),
+                *(tables.fixed(ratios[name], 2) for name in (OURS, BAND, AVERAGE, PEER)),
+                *(tables.fixed(resident[name], 1) for name in calls()),
+                *(tables.fixed(traced[name], 1) for name in (OURS, BAND)),
             )
         )
     header = (
@@ -195,7 +195,7 @@ def to_markdown(records: dict[str, Record]) -> str:
             f"\nThe time of `denoise` grows from 2²⁰ to 2²³ samples as {total}, median and range "
             f"of {GROWTH_TURNS} turns; without the kernel's, most for fresh pages, as {user}.\n"
         )
-    return f"{NOTES}\n{_tables.table(header, rows)}\n{said}"
+    return f"{NOTES}\n{tables.table(header, rows)}\n{said}"
 
 
 NOTES = """\

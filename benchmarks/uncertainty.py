@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from benchmarks import _tables
-from benchmarks._measure import repeated, timed
-from benchmarks._splits import FRIEDMAN, Source, Split, kin40k, stored
+from benchmarks.tools import tables
+from benchmarks.tools.measure import repeated, timed
+from benchmarks.tools.splits import FRIEDMAN, Source, Split, kin40k, stored
 from sparsebayes.scores import crps, interval_coverage, negative_log_predictive_density
 
 Record = dict[str, Any]
@@ -67,7 +67,7 @@ def describe(model: Any, fitted: Any, split: Split) -> Record:
 def _compared(source: Source, count: int) -> Record:
     import torch
 
-    from benchmarks._probabilistic import all_probabilistic
+    from benchmarks.peers.probabilistic import all_probabilistic
 
     torch.set_num_threads(1)
     fits: dict[str, list[Record]] = {}
@@ -104,16 +104,16 @@ def _row(model: str, fits: dict[str, list[Record]]) -> tuple[str, ...]:
     differences = [a["nlpd"] - b["nlpd"] for a, b in zip(records, peers, strict=True)]
     return (
         model,
-        _tables.seconds(middle("fit")),
-        _tables.ratio(ratio("fit")),
-        _tables.number(1e3 * middle("predict"), 3),
-        _tables.fixed(middle("kept"), 0),
-        _tables.number(middle("rmse"), 4),
-        _tables.ratio(ratio("rmse")),
-        _tables.fixed(middle("nlpd"), 3),
-        _tables.signed(median(differences)),
-        _tables.number(middle("crps"), 4),
-        _tables.fixed(100 * middle("coverage"), 1),
+        tables.seconds(middle("fit")),
+        tables.ratio(ratio("fit")),
+        tables.number(1e3 * middle("predict"), 3),
+        tables.fixed(middle("kept"), 0),
+        tables.number(middle("rmse"), 4),
+        tables.ratio(ratio("rmse")),
+        tables.fixed(middle("nlpd"), 3),
+        tables.signed(median(differences)),
+        tables.number(middle("crps"), 4),
+        tables.fixed(100 * middle("coverage"), 1),
     )
 
 
@@ -124,7 +124,7 @@ def to_markdown(results: dict[str, Record]) -> str:
         rows = [_row(model, record["fits"]) for model in record["fits"]]
         size = "N = {}, D = {}".format(*record["shape"])
         splits = f"{record['splits']} splits" if record["splits"] > 1 else "one split"
-        parts.append(f"### {name}: {size}, {splits}\n\n{_tables.table(HEADER, rows)}\n")
+        parts.append(f"### {name}: {size}, {splits}\n\n{tables.table(HEADER, rows)}\n")
     return "\n".join(parts)
 
 

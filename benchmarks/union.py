@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _tables
-from benchmarks._denoisers import OURS
-from benchmarks._measure import one_thread, process_peak, timed
+from benchmarks.peers.denoisers import OURS
 from benchmarks.signals import scored, width
+from benchmarks.tools import tables
+from benchmarks.tools.measure import one_thread, process_peak, timed
 from sparsebayes import denoise
 from sparsebayes.datasets import make_signal
 
@@ -77,14 +77,14 @@ def to_markdown(records: dict[str, Record]) -> str:
         (
             record["dictionary"],
             str(record["size"]),
-            _tables.seconds(record["fit"]),
-            _tables.seconds(record["band"]),
-            _tables.fixed(record["memory"], 0),
-            _tables.fixed(record["band_memory"], 0),
+            tables.seconds(record["fit"]),
+            tables.seconds(record["band"]),
+            tables.fixed(record["memory"], 0),
+            tables.fixed(record["band_memory"], 0),
             str(record["kept"]),
-            _tables.number(100 * record["errors"][OURS], 3),
-            _tables.fixed(100 * record["coverage"][OURS], 1),
-            _tables.fixed(width(record), 2),
+            tables.number(100 * record["errors"][OURS], 3),
+            tables.fixed(100 * record["coverage"][OURS], 1),
+            tables.fixed(width(record), 2),
             "yes" if record["converged"] else "no",
         )
         for record in records.values()
@@ -102,7 +102,7 @@ def to_markdown(records: dict[str, Record]) -> str:
         "std / RMSE",
         "converged",
     )
-    return f"{NOTES}\n{_tables.table(header, rows)}\n"
+    return f"{NOTES}\n{tables.table(header, rows)}\n"
 
 
 NOTES = f"""\

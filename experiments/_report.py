@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.files import write_files
-
 HEADER = ("row", "paper", "ours", "± standard error", "repetitions")
 
 # Okabe and Ito's palette, which the colour-blind can tell apart.
@@ -112,7 +110,10 @@ class Report:
             stream = io.BytesIO()
             figure.savefig(stream, format="png", dpi=150)
             files[folder / f"{stem}{'_' + end if end else ''}.png"] = stream.getvalue()
-        write_files(files)
+        for path, content in files.items():
+            part = path.with_name(f".{path.name}.part")  # an interrupted run leaves no half file
+            part.write_bytes(content)
+            part.replace(path)
         return list(files)
 
 

@@ -20,6 +20,8 @@ from sparsebayes.engine.moments import Expansion
 from sparsebayes.uncertain.moment_maps import Predictor
 from sparsebayes.uncertain.predict import UncertainInputsMixin
 
+__all__ = ["RVR"]
+
 Array = np.ndarray
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure
 from sparsebayes import RVR
-from sparsebayes._rvm.augment import Augmentation, Kept, Observed
 from sparsebayes.basis import RBF, Basis, KernelFunction
 from sparsebayes.engine import Dense, Exact, Flat, Gaussian
 
@@ -56,21 +55,18 @@ class Machine:
         assert state is not None
         return cls(basis, X, y, state.mean, state.cov)
 
-    def augmentation(self) -> Augmentation:
-        """Its extra functions, with the variance of the targets."""
-        one, none, every = np.ones(len(self.X)), np.zeros(len(self.X), int), np.arange(len(self.X))
-        slope = (self.y - self.basis.columns(self.X) @ self.weights)[:, None] / NOISE
-        curve = np.full_like(slope, 1.0 / NOISE)
-        kept = Kept(self.basis, self.weights, self.cov, one, none, every)
-        return Observed(self.X, slope, curve, None, float(self.y.var())).augmentation(kept)
-
     def predict(self, X: Array) -> tuple[Array, Array, Array, Array]:
-        """Mean and standard deviation, without and with the extra function."""
-        columns = self.basis.columns(X)
+        """Mean and standard deviation, without and with the extra function, by RQ05 (5)-(8)."""
+        columns, rows = self.basis.columns(X), self.basis.columns(self.X)
         mean, variance = columns @ self.weights, NOISE + np.sum((columns @ self.cov) * columns, 1)
-        shift, root = self.augmentation().correct(X, columns)
-        more = variance + root[:, 0, 0] ** 2
-        return mean, np.sqrt(variance), mean + shift[:, 0], np.sqrt(more)
+        kernel = self.basis.centred[0]
+        extra, peak = kernel.between(self.X, X), kernel.between(X, X).diagonal()
+        fits = self.cov @ (rows.T @ extra) / NOISE  # how the kept functions imitate the extra ones
+        q = extra.T @ (self.y - rows @ self.weights) / NOISE
+        s = np.sum(extra * (extra - rows @ fits), axis=0) / NOISE
+        error = peak - np.sum(columns.T * fits, axis=0)
+        gain = error / (1.0 / self.y.var() + s)
+        return mean, np.sqrt(variance), mean + gain * q, np.sqrt(variance + gain * error)
 
     def process(self, X: Array) -> tuple[Array, Array]:
         """The same with the extra function, by the Gaussian process of RQ05 (9), point by point."""

@@ -6,8 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import savgol_filter
 
 from benchmarks import (
-    _denoisers,
-    _splits,
     defaults,
     denoising,
     images,
@@ -18,6 +16,8 @@ from benchmarks import (
     uncertainty,
     union,
 )
+from benchmarks.peers import denoisers
+from benchmarks.tools import splits
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def data(tmp_path, monkeypatch):
 
 def test_stored_split_leaves_the_other_rows_to_learn_from(data):
     X, y = data
-    split = _splits.stored("uci_yacht").make(1)
+    split = splits.stored("uci_yacht").make(1)
     assert_array_equal(split.y_test, y[10:20])
     assert_array_equal(split.X, np.delete(X, np.arange(10, 20), axis=0))
     assert len(split.y) == 50
@@ -41,7 +41,7 @@ def test_stored_split_leaves_the_other_rows_to_learn_from(data):
 
 def test_parts_of_kin40k_are_disjoint_and_run_out(data):
     _, y = data
-    source = _splits.kin40k(10, 15)
+    source = splits.kin40k(10, 15)
     first, second = source.make(0), source.make(1)
     assert_array_equal(first.y, y[:10])
     assert_array_equal(second.y_test, y[45:60])
@@ -50,14 +50,14 @@ def test_parts_of_kin40k_are_disjoint_and_run_out(data):
 
 
 def test_random_splits_differ_and_share_no_row():
-    splits = [_splits.RAW_CLASSIFICATIONS[1].make(k) for k in (0, 1, 0)]
-    assert_array_equal(splits[0].X_test, splits[2].X_test)
-    assert not np.array_equal(splits[0].X_test, splits[1].X_test)
-    assert len(splits[0].y) + len(splits[0].y_test) == 178
+    made = [splits.RAW_CLASSIFICATIONS[1].make(k) for k in (0, 1, 0)]
+    assert_array_equal(made[0].X_test, made[2].X_test)
+    assert not np.array_equal(made[0].X_test, made[1].X_test)
+    assert len(made[0].y) + len(made[0].y_test) == 178
 
 
 def test_standardised_by_the_training_rows():
-    split = uncertainty.standardised(_splits.FRIEDMAN.make(0))
+    split = uncertainty.standardised(splits.FRIEDMAN.make(0))
     assert_allclose(split.X.mean(axis=0), 0, atol=1e-12)
     assert_allclose(split.X.std(axis=0), 1)
     assert abs(split.X_test.mean()) > 1e-4
@@ -88,7 +88,7 @@ def test_defaults_are_compared_with_the_reference():
 
 @pytest.mark.parametrize("kind", ["regression", "classification"])
 def test_one_variant_is_fitted_and_described(kind):
-    source = _splits.REGRESSIONS[0] if kind == "regression" else _splits.RAW_CLASSIFICATIONS[1]
+    source = splits.REGRESSIONS[0] if kind == "regression" else splits.RAW_CLASSIFICATIONS[1]
     parameters = defaults.variants()["none"]
     result = defaults.one(kind, "standardised", parameters, source.make(0))
     assert set(result) == set(defaults.MEASURES[kind])
@@ -110,8 +110,8 @@ def test_universal_threshold_removes_noise_and_keeps_the_length():
     noise = np.random.default_rng(0).normal(size=2001)
     step = np.repeat([0.0, 50.0], [1000, 1001])
     for mode in ("hard", "soft"):
-        assert np.mean(_denoisers.thresholded(noise, mode) ** 2) < 0.03
-        assert np.mean((_denoisers.thresholded(step + noise, mode) - step) ** 2) < 1.0
+        assert np.mean(denoisers.thresholded(noise, mode) ** 2) < 0.03
+        assert np.mean((denoisers.thresholded(step + noise, mode) - step) ** 2) < 1.0
 
 
 def test_savgol_error_of_left_out_samples_is_that_of_a_fit_without_them():
@@ -123,17 +123,17 @@ def test_savgol_error_of_left_out_samples_is_that_of_a_fit_without_them():
         fit = np.polynomial.Polynomial.fit(others, y[others], 3)
         direct.append((y[n] - fit(n)) ** 2)
     estimate = savgol_filter(y, window, 3)
-    assert_allclose(_denoisers.left_out(y, estimate, window), np.mean(direct))
+    assert_allclose(denoisers.left_out(y, estimate, window), np.mean(direct))
 
 
 def test_savgol_window_follows_the_signal():
     t, rng = np.linspace(0, 1, 1024), np.random.default_rng(0)
     noise = 0.1 * rng.normal(size=t.size)
-    assert _denoisers.windows(1024) == [5, 9, 17, 33, 65, 129]
-    assert max(_denoisers.windows(2**22)) == 33
+    assert denoisers.windows(1024) == [5, 9, 17, 33, 65, 129]
+    assert max(denoisers.windows(2**22)) == 33
     for truth, window in ((t**2, 129), (np.sin(2 * np.pi * 100 * t), 5)):
         expected = savgol_filter(truth + noise, window, 3)
-        assert_array_equal(_denoisers.smoothed(truth + noise), expected)
+        assert_array_equal(denoisers.smoothed(truth + noise), expected)
 
 
 def test_scores_are_in_units_of_the_noise():
@@ -191,7 +191,7 @@ def test_ours_is_counted_against_each_other_method():
 
 
 def test_limits_of_denoising():
-    shrinkers = dict.fromkeys(_denoisers.shrinkers(), 1.25) | {"hard": 0.1}
+    shrinkers = dict.fromkeys(denoisers.shrinkers(), 1.25) | {"hard": 0.1}
     records = {
         "4096/bumps/5": signal_record(**shrinkers),
         "1024/doppler/7": signal_record(1024, "doppler", 7, ours=0.04, coverage=0.99, **shrinkers),

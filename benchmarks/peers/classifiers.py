@@ -16,7 +16,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from benchmarks._tasks import Labelled
+from benchmarks.tools.tasks import Labelled
 from sparsebayes import RVC
 from sparsebayes.basis import RBF
 

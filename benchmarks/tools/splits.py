@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from benchmarks._tasks import banana, ripley
+from benchmarks.tools.tasks import banana, ripley
 from sparsebayes.datasets import load_benchmark, make_friedman1, make_sinc
 
 Array = np.ndarray

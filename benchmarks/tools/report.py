@@ -7,7 +7,6 @@ from statistics import median
 from typing import Any
 
 from benchmarks import (
-    _tables,
     classification,
     defaults,
     denoising,
@@ -18,6 +17,7 @@ from benchmarks import (
     stall,
     uncertainty,
 )
+from benchmarks.tools import tables
 
 FACTORS = {  # the largest fit time of RVR, in fastrvm's
     "sinc 100": 4.0,
@@ -41,33 +41,33 @@ of its own. RMSE is to the noise-free function at 1000 test points; classificati
 """
 
 
-def _speed_limits(tasks: dict[str, Any]) -> Iterator[_tables.Limit]:
+def _speed_limits(tasks: dict[str, Any]) -> Iterator[tables.Limit]:
     for name, factor in FACTORS.items():
         if name not in tasks:
             continue
         data_sets = tasks[name]
         ratio = regression.ratio(data_sets, "RVR")
-        yield _tables.at_most(f"{name}: fit time / fastrvm", ratio, factor)
+        yield tables.at_most(f"{name}: fit time / fastrvm", ratio, factor)
     for name, data_sets in tasks.items():
         worst = regression.worst_difference(data_sets)
         yield (
             f"{name}: log evidence − fastrvm",
             f"≥ −{EVIDENCE_SLACK:g}",
-            _tables.signed(worst),
+            tables.signed(worst),
             worst >= -EVIDENCE_SLACK,
         )
     for name, data_sets in tasks.items():
         ratio = regression.ratio(data_sets, "RVR", "SVR + grid")
         if ratio is not None:
             label = f"{name}: fit time / SVR + grid"
-            yield label, "< 1", _tables.number(ratio, 2), ratio < 1
+            yield label, "< 1", tables.number(ratio, 2), ratio < 1
     growth = regression.exponent(tasks)
     if growth is not None:
         label = "exponent of RVR's fit time, N = 1000 to 5000"
         yield label, f"< {GROWTH}", f"{growth:.2f}", growth < GROWTH
 
 
-def limits(results: dict[str, Any]) -> list[_tables.Limit]:
+def limits(results: dict[str, Any]) -> list[tables.Limit]:
     """(what, limit, measured, met) for all limits whose measurements are there."""
     out = list(_speed_limits({**results.get("sinc", {}), **results.get("friedman", {})}))
     out += large.limits(results, "large")
@@ -75,7 +75,7 @@ def limits(results: dict[str, Any]) -> list[_tables.Limit]:
     if records:
         worst = min(stall.margin(record) for record in records)
         what = "routes: log evidence − best of mackay, subspace and fastrvm, worst data set"
-        out.append((what, "≥ −1", _tables.signed(worst), worst >= -1.0))
+        out.append((what, "≥ −1", tables.signed(worst), worst >= -1.0))
     errors = [
         record["fits"][stall.DEFAULT]["rmse"]
         for record in records
@@ -108,7 +108,7 @@ def render(results: dict[str, Any]) -> str:
     ]
     found = limits(results)
     if found:
-        parts += ["## Limits\n", _tables.limits(found) + "\n"]
+        parts += ["## Limits\n", tables.limits(found) + "\n"]
     tasks = {**results.get("sinc", {}), **results.get("friedman", {})}
     if tasks:
         parts += ["## Against other packages\n", regression.NOTES, regression.to_markdown(tasks)]

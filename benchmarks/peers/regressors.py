@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVR
 
-from benchmarks._tasks import Task
+from benchmarks.tools.tasks import Task
 from sparsebayes import RVR
 from sparsebayes.basis import RBF
 

@@ -14,7 +14,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as RBFKernel
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
 
-from benchmarks._splits import Split
+from benchmarks.tools.splits import Split
 from sparsebayes import RVR
 
 Array = np.ndarray

@@ -1,0 +1,1 @@
+"""Data, measurements and tables of the benchmarks."""
