@@ -214,7 +214,7 @@ class RVR(UncertainInputsMixin, RegressorMixin, Machine):
         residual = sites.target - self.basis_.columns(X) @ self.coef_
         curve = (sites.weights / self.noise_variance_)[:, None]
         variance = float(np.average(sites.target**2, weights=sites.weights))
-        self._observe(X, curve * residual[:, None], curve, None, variance)
+        self._observe(X, curve * residual[:, None], curve[:, None], variance)
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False

@@ -70,19 +70,16 @@ class Observed:
     ----------
     rows : ndarray, (N, D)
         The training inputs that have weight.
-    slope, curve : ndarray, (N, K)
-        The first derivative of the log likelihood with respect to the K latent values of a row,
-        and the negative second one.
-    share : ndarray, (N, K), or None with one output
-        The mixed derivatives: ``B_kl = −share_k share_l``.
+    slope, curvature : ndarray, (N, K) and (N, K, K)
+        The first derivatives of the log likelihood with respect to the K latent values of a row,
+        and the negative second ones, a block of B for each row.
     variance : float
         v, the prior variance of an extra weight.
     """
 
     rows: Array
     slope: Array
-    curve: Array
-    share: Array | None
+    curvature: Array
     variance: float
 
     def augmentation(self, kept: Kept) -> Augmentation:
@@ -101,16 +98,8 @@ class Observed:
             step = kept.sigma @ gradient
             mean = mean + step
             for k in range(slope.shape[1]):
-                slope[:, k] -= (functions * self.curvature(k, kept.output)) @ step
+                slope[:, k] -= (functions * self.curvature[:, k, kept.output]) @ step
         return replace(self, slope=slope)
-
-    def curvature(self, k: int, output: Array, rows: slice = slice(None)) -> Array:
-        """B between output k and others, (rows, len(output))."""
-        own = self.curve[rows, k, None]
-        if self.share is None:
-            return np.broadcast_to(own, (len(own), len(output)))
-        mixed = -self.share[rows, k, None] * self.share[rows][:, output]
-        return np.where(output == k, own, mixed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,15 +224,15 @@ class _Full(Augmentation):
         self.data, self.functions = data, kept.functions(data.rows)
 
     def _weights(self) -> Array:
-        return self.data.curve[:, 0]
+        return self.data.curvature[:, 0, 0]
 
     def _terms(self, kernels: list[Array]) -> tuple[Array, Array, Array]:
-        s, fits = self._one(kernels) if self.data.share is None else self._several(kernels)
+        s, fits = self._one(kernels) if self.outputs == 1 else self._several(kernels)
         q = np.stack([kernel.T @ self.data.slope for kernel in kernels], axis=1)
         return q.reshape(len(fits), -1), s, fits
 
     def _one(self, kernels: list[Array]) -> tuple[Array, Array]:
-        curve, alpha = self.data.curve[:, 0], self.kept.alpha
+        curve, alpha = self.data.curvature[:, 0, 0], self.kept.alpha
         weighted = self.functions.T * curve
         fits = [self.kept.sigma @ (weighted @ kernel) for kernel in kernels]  # (P, n)
         rests = [kernel - self.functions @ w for kernel, w in zip(kernels, fits, strict=True)]
@@ -258,12 +247,12 @@ class _Full(Augmentation):
         return s.transpose(2, 0, 1), np.array(fits).transpose(2, 0, 1)
 
     def _several(self, kernels: list[Array]) -> tuple[Array, Array]:
-        count, n, every = len(kernels), kernels[0].shape[1], np.arange(self.outputs)
+        count, n = len(kernels), kernels[0].shape[1]
         overlap = np.empty((n, count, self.outputs, self.kept.alpha.size))  # φ*ᵀBΦ
         s = np.empty((n, count, self.outputs, count, self.outputs))
         for k in range(self.outputs):
-            weighted = (self.functions * self.data.curvature(k, self.kept.output)).T
-            between = self.data.curvature(k, every).T
+            weighted = (self.functions * self.data.curvature[:, k, self.kept.output]).T
+            between = self.data.curvature[:, k].T
             for i, kernel in enumerate(kernels):
                 overlap[:, i, k] = (weighted @ kernel).T
                 for j, other in enumerate(kernels):
@@ -324,22 +313,21 @@ def summarise(data: Observed, kept: Kept) -> Observed | Summary:
             features = np.hstack([kernel.between(X, rows) @ back for kernel, back in pairs])
             yield slice(start, start + _ROWS), features, kept.functions(X)
 
-    count, every = sum(back.shape[1] for back in backs), np.arange(outputs)
+    count = sum(back.shape[1] for back in backs)
     slope = np.zeros((count, outputs))
     overlap = np.zeros((outputs, count, kept.alpha.size))
     for part, features, functions in parts():
         slope += features.T @ data.slope[part]
         for k in range(outputs):
-            overlap[k] += features.T @ (functions * data.curvature(k, kept.output, part))
+            overlap[k] += features.T @ (functions * data.curvature[part, k, kept.output])
     fits = overlap @ kept.sigma
     s = np.zeros((outputs, count, outputs, count))
     for part, features, functions in parts():
         if outputs == 1:
             features = features - functions @ fits[0].T
         for k in range(outputs):
-            between = data.curvature(k, every, part)
             for m in range(outputs):
-                s[k, :, m] += features.T @ (features * between[:, m, None])
+                s[k, :, m] += features.T @ (features * data.curvature[part, k, m, None])
     if outputs == 1:
         s[0, :, 0] += (fits[0] * kept.alpha) @ fits[0].T
     else:

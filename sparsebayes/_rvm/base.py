@@ -137,9 +137,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         centers = basis.center_index_[functions]
         self.relevance_vectors_ = X[centers[centers >= 0]]
 
-    def _observe(
-        self, X: Array, slope: Array, curve: Array, share: Array | None, variance: float
-    ) -> None:
+    def _observe(self, X: Array, slope: Array, curvature: Array, variance: float) -> None:
         """Remember what `augment` needs of the training rows, and nothing without it."""
         self._forget()
         augment = as_augment(self.augment)
@@ -147,7 +145,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             return
         self.augment_variance_ = variance = augment if isinstance(augment, float) else variance
         kept = self._kept()
-        observed = Observed(X, slope, curve, share, variance).refined(kept)
+        observed = Observed(X, slope, curvature, variance).refined(kept)
         self._observed = summarise(observed, kept) if augment == "fast" else observed
 
     def _forget(self) -> None:

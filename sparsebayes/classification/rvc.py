@@ -283,18 +283,16 @@ class RVC(ClassifierMixin, Machine):
         self._store_search(solution)
 
     def _remember(self, X: Array, weights: Array, solution: Solution) -> None:
+        assert solution.state.local is not None
         expansion = solution.state.local.expansion
         latent = self.basis_.columns(X) @ np.atleast_2d(self.coef_).T
         outputs = latent.shape[1]
-        curve = np.stack([expansion.diagonal(k) for k in range(outputs)], axis=1)
-        share = None
-        if outputs > 1:
-            share = np.sqrt(expansion.weights)[:, None] * expansion.probability
+        curvature = np.stack([expansion.curvature(k) for k in range(outputs)], axis=1)
         # A label is the sign, or the place of the largest, of f with noise: normal, logistic, or
         # Gumbel's. Where classes can be separated f is as large as one likes; its noise is not.
         noise = 1.0 if self.link == "probit" else np.pi**2 / (6.0 if outputs > 1 else 3.0)
         spread = np.average((latent - np.average(latent, 0, weights)) ** 2, 0, weights).mean()
-        self._observe(X, expansion.slope, curve, share, float(min(spread, 3.0 * noise)))
+        self._observe(X, expansion.slope, curvature, float(min(spread, 3.0 * noise)))
 
     def _set_weights(
         self,

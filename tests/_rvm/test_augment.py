@@ -234,13 +234,13 @@ def test_two_classes_are_a_newton_step(link, inference, basis):
     assert 0 < model.augment_variance_ <= (3.0 if link == "probit" else np.pi**2)
     mean, std = model.decision_function(POINTS, return_std=True)
     seen = model._observed
-    expected = np.array(list(newton(model, X2, seen.curve[:, :, None], seen.slope, POINTS)))
+    expected = np.array(list(newton(model, X2, seen.curvature, seen.slope, POINTS)))
     assert_allclose(mean, expected[:, 0, 0], atol=1e-5)
     assert_allclose(std**2, expected[:, 1, 0], rtol=1e-8)
     if link == "logit":
         f = (model.basis_.columns(X2) @ model.coef_)[:, None]
         p = 1.0 / (1.0 + np.exp(-f))
-        assert_allclose(seen.curve, p * (1 - p), rtol=1e-6)
+        assert_allclose(seen.curvature[:, 0], p * (1 - p), rtol=1e-6)
         assert_allclose(seen.slope[:, 0], Y2 - p[:, 0], rtol=1e-5)
 
 

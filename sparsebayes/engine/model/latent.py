@@ -31,7 +31,7 @@ from sparsebayes.engine.model.mode import Functions, Point, expand_at, find_mode
 from sparsebayes.engine.model.posterior import State, alpha_gradient
 from sparsebayes.engine.model.priors import Flat, Prior
 from sparsebayes.engine.model.problem import Problem, Survey, first_of_equals, probe
-from sparsebayes.engine.model.sites import Expansion, Sites
+from sparsebayes.engine.model.sites import SiteExpansion, Sites
 
 Array = np.ndarray
 
@@ -47,7 +47,7 @@ class Approximation:
     cavity: Array | None
 
     @property
-    def expansion(self) -> Expansion:
+    def expansion(self) -> SiteExpansion:
         return self.point.expansion
 
 
@@ -81,8 +81,12 @@ class Latent(Problem):
     def _set_design(self, design: Design) -> None:
         self.design = design
         self.capacity = design.capacity * (self.n_outputs // self.group)
-        norms = [design.squared_norms(self._empty.diagonal(k)) for k in range(self.n_outputs)]
+        norms = [design.squared_norms(curve) for curve in self._diagonals(self._empty)]
         self.norms = fold(self._gather(np.array(norms)), self.group)
+
+    def _diagonals(self, expansion: SiteExpansion) -> list[Array]:
+        """The diagonal of B, (N,), of each output."""
+        return [expansion.curvature(k)[:, k] for k in range(self.n_outputs)]
 
     def _no_cavity(self) -> Array | None:
         return None if self.sites.cavity == "none" else np.zeros(self.sites.weights.size)
@@ -136,7 +140,7 @@ class Latent(Problem):
 
     @staticmethod
     def _near(state: State) -> Approximation:
-        assert isinstance(state.local, Approximation)
+        assert state.local is not None
         return state.local
 
     def _evaluate(
@@ -157,10 +161,11 @@ class Latent(Problem):
             if found is None:
                 return None
             point, factor = found
-            if cavity is None or self.sites.cavity != "posterior":
+            single = point.expansion.single
+            if cavity is None or single is None:
                 break
             spread = _variances(functions.rows, factor)
-            new = point.expansion.updated_cavity(spread)  # type: ignore[attr-defined]
+            new = spread / np.maximum(1.0 - spread * single, 1e-12)  # without the sample's own site
             if np.all(np.abs(new - cavity) <= _CAVITY * (1.0 + new)):
                 break
             cavity = new
@@ -198,7 +203,7 @@ class Latent(Problem):
             stack[k, :size] = expansion.weigh(near.functions.rows, near.functions.output, k)
             stack[k, size] = expansion.slope[:, k]
         stack *= beta
-        diagonals = beta * np.array([expansion.diagonal(k) for k in range(outputs)]).T
+        diagonals = beta * np.array(self._diagonals(expansion)).T
         if outputs == 1:
             diagonals = diagonals[:, 0]
         products, norms = self.design.products(stack.reshape(outputs * (size + 1), -1).T, diagonals)

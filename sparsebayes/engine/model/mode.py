@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.model.sites import Expansion, Sites
+from sparsebayes.engine.model.sites import SiteExpansion, Sites
 
 Array = np.ndarray
 
@@ -52,7 +52,7 @@ class Point:
 
     mean: Array
     f: Array
-    expansion: Expansion
+    expansion: SiteExpansion
     gram: Array | None = None
 
 

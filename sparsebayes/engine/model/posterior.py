@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sparsebayes.engine.linalg import fold, fold_matrix
 from sparsebayes.engine.model.priors import Prior
 
 if TYPE_CHECKING:
+    from sparsebayes.engine.model.latent import Approximation
     from sparsebayes.engine.model.problem import Problem
 
 Array = np.ndarray
@@ -40,8 +41,8 @@ class State:
     prior : Prior
     group : int
         Weights per function.
-    local : object
-        What the problem needs to go on from here; None where the sites are Gaussian.
+    local : Approximation or None
+        The expansion of the likelihood that the state rests on; None where the sites are Gaussian.
     objective : float
         The evidence plus the prior.
     """
@@ -55,7 +56,7 @@ class State:
     evidence: float
     prior: Prior
     group: int = 1
-    local: Any = None
+    local: Approximation | None = None
     objective: float = field(init=False)
 
     def __post_init__(self) -> None:

@@ -2,8 +2,8 @@
 
 `Gaussian` sites are ``z_n ~ N(f_n, 1/b_n)`` with ``b_n = β w_n``: the weights w are given, β is
 the noise precision of a regression. The others are likelihoods of labels. They are expanded to
-second order around the current f (`Expansion`), which makes them Gaussian for the time being, with
-``B`` the negative second derivatives.
+second order around the current f (`SiteExpansion`), which makes them Gaussian for the time being,
+with ``B`` the negative second derivatives.
 
 The probit may be smoothed before it is expanded [1]_. With V_n the variance of f_n when sample
 n is left out, ``y = f − Vτ`` its mean and ``Z = Φ(t y/√(1 + V))``, the function expanded is
@@ -18,6 +18,7 @@ References
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -59,8 +60,11 @@ class Gaussian:
         return 0.5 * self.size * math.log(beta / (2.0 * math.pi))
 
 
-class Expansion(Protocol):
+class SiteExpansion(ABC):
     """A log likelihood around f, one f per sample and output.
+
+    B has a block for each sample, the negative second derivatives between its outputs. A new
+    likelihood sets `value` and `slope` and writes `curvature` and `tilt`.
 
     Attributes
     ----------
@@ -70,34 +74,52 @@ class Expansion(Protocol):
         τ, its derivative.
     normaliser : float
         ``½ Σ log(1 + VΩ)``: what the evidence has besides for a smoothed likelihood.
+    single : ndarray (N,) or None
+        Ω of each sample as if it occurred once, where V is to follow the posterior; else None.
     """
 
     value: float
     slope: Array
-    normaliser: float
+    normaliser: float = 0.0
+    single: Array | None = None
 
-    def gram(self, rows: Array, output: Array) -> Array:
-        """``Φ_aᵀBΦ_a`` of functions given by their rows (S, N) and outputs, (S, S)."""
-        ...
+    @abstractmethod
+    def curvature(self, k: int) -> Array:
+        """B between output k and every output, (N, K)."""
 
-    def weigh(self, rows: Array, output: Array, k: int) -> Array:
-        """``BΦ_a`` as output k sees it, (S, N)."""
-        ...
-
-    def diagonal(self, k: int) -> Array:
-        """The diagonal of B for output k, (N,)."""
-        ...
-
+    @abstractmethod
     def tilt(self, spread: Array) -> Array:
         """The derivative of ``tr(CB)`` with respect to f for given blocks C, (N, K, K): (N, K).
 
         Only where V = 0.
         """
-        ...
+
+    def weigh(self, rows: Array, output: Array, k: int) -> Array:
+        """``BΦ_a`` as output k sees it, (S, N), of functions given by rows (S, N) and outputs."""
+        return rows * self.curvature(k).T[output]
+
+    def gram(self, rows: Array, output: Array) -> Array:
+        """``Φ_aᵀBΦ_a`` of functions given by their rows (S, N) and outputs, (S, S)."""
+        gram = np.empty((output.size, output.size))
+        for k in range(self.slope.shape[1]):
+            own = output == k
+            gram[:, own] = self.weigh(rows, output, k) @ rows[own].T
+        return gram
 
 
 class Sites(Protocol):
-    """Labels with a likelihood of one f per sample and output; `cavity` says what V is."""
+    """Labels with a likelihood of one f per sample and output.
+
+    Attributes
+    ----------
+    weights : ndarray, (N,)
+        How often each sample counts.
+    outputs : int
+        K, the number of f.
+    cavity : {"none", "prior", "posterior"}
+        What V is: 0, the variance of f under the prior, or the one that the other samples leave.
+        The last two need one output.
+    """
 
     @property
     def weights(self) -> Array: ...
@@ -106,33 +128,38 @@ class Sites(Protocol):
     @property
     def cavity(self) -> str: ...
 
-    def expand(self, f: Array, cavity: Array | None) -> Expansion: ...
+    def expand(self, f: Array, cavity: Array | None) -> SiteExpansion:
+        """The log likelihood around f, (N, K), with V in `cavity`, (N,), or None."""
+        ...
 
     def plain(self, rows: slice) -> Sites:
         """Some of the samples, with V = 0."""
         ...
 
 
-class _Scalar:
-    """An expansion with one output: B is a diagonal."""
+class OneOutput(SiteExpansion):
+    """An expansion with one output: B is a diagonal.
 
-    value: float
-    slope: Array
+    Attributes
+    ----------
+    curve, change : ndarray, (N,)
+        The diagonal, and its derivative with respect to f.
+    """
+
     curve: Array
-    change: Array  # the derivative of `curve` with respect to f
-    normaliser = 0.0
+    change: Array
 
-    def gram(self, rows: Array, output: Array) -> Array:
-        return (rows * self.curve) @ rows.T
+    def curvature(self, k: int) -> Array:
+        return self.curve[:, None]
+
+    def tilt(self, spread: Array) -> Array:
+        return spread[:, :, 0] * self.change[:, None]
 
     def weigh(self, rows: Array, output: Array, k: int) -> Array:
         return rows * self.curve
 
-    def diagonal(self, k: int) -> Array:
-        return self.curve
-
-    def tilt(self, spread: Array) -> Array:
-        return spread[:, :, 0] * self.change[:, None]
+    def gram(self, rows: Array, output: Array) -> Array:
+        return (rows * self.curve) @ rows.T
 
 
 @dataclass(frozen=True)
@@ -151,7 +178,7 @@ class Logit:
         return Logit(self.labels[rows], self.weights[rows])
 
 
-class _LogitExpansion(_Scalar):
+class _LogitExpansion(OneOutput):
     def __init__(self, sites: Logit, f: Array) -> None:
         margin = sites.labels * f
         wrong = expit(-margin)
@@ -183,7 +210,7 @@ class Probit:
         return Probit(self.labels[rows], self.weights[rows])
 
 
-class _ProbitExpansion(_Scalar):
+class _ProbitExpansion(OneOutput):
     def __init__(self, sites: Probit, f: Array, cavity: Array | None) -> None:
         self.cavity = np.zeros(f.size) if cavity is None else cavity
         self.width = np.sqrt(1.0 + self.cavity)
@@ -191,10 +218,11 @@ class _ProbitExpansion(_Scalar):
         rate, excess, left = _mills(a)
         shortfall = self._shortfall(left)
         tau = rate / self.width
-        self.single = rate * excess / (self.width**2 * shortfall)  # Ω of a sample that occurs once
+        single = rate * excess / (self.width**2 * shortfall)
+        self.single = single if sites.cavity == "posterior" else None
         self.value = float(sites.weights @ self._psi(a, rate, excess))
         self.slope = (sites.weights * sites.labels * tau)[:, None]
-        self.curve = sites.weights * self.single
+        self.curve = sites.weights * single
         self.change = sites.weights * sites.labels * rate * (left - excess**2)
         self.normaliser = -0.5 * float(sites.weights @ np.log(shortfall))
 
@@ -234,10 +262,6 @@ class _ProbitExpansion(_Scalar):
                 break
         return a
 
-    def updated_cavity(self, spread: Array) -> Array:
-        """V from the variances of f: those without the sample's own site."""
-        return spread / np.maximum(1.0 - spread * self.single, 1e-12)
-
 
 def _mills(a: Array) -> tuple[Array, Array, Array]:
     """``ρ = φ(a)/Φ(a)``, ``a + ρ`` and ``1 + ρ' = 1 − ρ(a + ρ)``."""
@@ -274,10 +298,8 @@ class Softmax:
         return Softmax(self.labels[rows], self.weights[rows], self.outputs)
 
 
-class _SoftmaxExpansion:
-    """B has a block ``w (diag π − ππᵀ)`` for each sample."""
-
-    normaliser = 0.0
+class _SoftmaxExpansion(SiteExpansion):
+    """A block of B is ``w (diag π − ππᵀ)``."""
 
     def __init__(self, sites: Softmax, f: Array) -> None:
         every = np.arange(len(f))
@@ -287,36 +309,32 @@ class _SoftmaxExpansion:
         others[top] = 0.0
         small = others.sum(axis=1)  # of the others, in units of the largest
         total = 1.0 + small
-        self.weights, self.probability = sites.weights, others / total[:, None]
-        rest = 1.0 - self.probability
-        self.probability[top], rest[top] = 1.0 / total, small / total
+        self._weights, self._probability = sites.weights, others / total[:, None]
+        rest = 1.0 - self._probability
+        self._probability[top], rest[top] = 1.0 / total, small / total
         logs = below[every, sites.labels] - np.log1p(small)
         self.value = float(sites.weights @ logs)
-        signed = np.where(sites.onehot > 0, rest, -self.probability)
+        signed = np.where(sites.onehot > 0, rest, -self._probability)
         self.slope = sites.weights[:, None] * signed
-        self.own = sites.weights[:, None] * self.probability * rest
+        self._own = sites.weights[:, None] * self._probability * rest
+
+    def curvature(self, k: int) -> Array:
+        block = self._probability * (-self._weights * self._probability[:, k])[:, None]
+        block[:, k] = self._own[:, k]
+        return block
 
     def gram(self, rows: Array, output: Array) -> Array:
-        weighted = rows * self.probability.T[output]
-        between = -(weighted * self.weights) @ weighted.T
-        within = (rows * self.own.T[output]) @ rows.T
+        # In two products whatever the number of classes.
+        weighted = rows * self._probability.T[output]
+        between = -(weighted * self._weights) @ weighted.T
+        within = (rows * self._own.T[output]) @ rows.T
         return np.where(output[:, None] == output, within, between)
-
-    def weigh(self, rows: Array, output: Array, k: int) -> Array:
-        shared = -self.weights * self.probability[:, k]
-        weighted = rows * (self.probability.T[output] * shared)
-        some = output == k
-        weighted[some] = rows[some] * self.own[:, k]
-        return weighted
-
-    def diagonal(self, k: int) -> Array:
-        return self.own[:, k]
 
     def tilt(self, spread: Array) -> Array:
         # tr(CB) = Σ_i π_i C_ii − πᵀCπ, and dπ_i/df_k = π_i (δ_ik − π_k)
-        probability = self.probability
+        probability = self._probability
         by_probability = np.einsum("nkk->nk", spread) - 2.0 * np.einsum(
             "nkl,nl->nk", spread, probability
         )
         mean = np.einsum("nk,nk->n", by_probability, probability)
-        return self.weights[:, None] * probability * (by_probability - mean[:, None])
+        return self._weights[:, None] * probability * (by_probability - mean[:, None])

@@ -10,6 +10,7 @@ from sparsebayes.engine import Dense, Flat, Gamma, Latent, Lazy, Logit, Probit, 
 from sparsebayes.engine.solvers.candidates import add, score
 from sparsebayes.engine.solvers.driver import start
 from sparsebayes.engine.solvers.refine import prune
+from tests.engine.likelihoods import IndependentLogits
 from tests.engine.model.test_sites import expectation_propagation
 
 KINDS = ["logit", "probit", "mean field", "tap", "softmax", "shared"]
@@ -243,7 +244,7 @@ def test_the_cavity_leaves_the_sample_out():
     problem = make_problem("tap", weighted=False)
     state = some_state(problem)
     columns = problem.design.matrix[:, state.active]
-    curve = state.local.expansion.diagonal(0)
+    curve = state.local.expansion.curvature(0)[:, 0]
     for n in (0, 7, 20):
         rest = np.delete(np.arange(N), n)
         hessian = columns[rest].T @ (curve[rest, None] * columns[rest]) + np.diag(state.alpha)
@@ -469,3 +470,18 @@ def test_the_empty_model_has_no_covariance(kind):
     assert state.cov.shape == (0, 0) and state.active.size == 0
     assert np.isfinite(state.objective)
     assert_allclose(problem.n_samples, problem.sites.weights.sum())
+
+
+@pytest.mark.parametrize("prior", [Flat(), Trace(1.0), Gamma(0.3, 0.5)], ids=str)
+def test_independent_outputs_are_models_of_their_own(prior):
+    rng = np.random.default_rng(2)
+    matrix, weights = rng.standard_normal((N, M)), rng.uniform(0.4, 2.0, N)
+    labels = np.where(rng.random((N, 2)) < 0.5, 1.0, -1.0)
+    both = Latent(Dense(matrix), prior, IndependentLogits(labels, weights))
+    each = [Latent(Dense(matrix), prior, Logit(labels[:, k], weights)) for k in range(2)]
+    active, alpha = np.array([1, 4, 7]), np.array([0.5, 1.0, 2.0])
+    state = both.evaluate(np.append(active, M + active), np.append(alpha, 3 * alpha), 1.0)
+    parts = [p.evaluate(active, a, 1.0) for p, a in zip(each, (alpha, 3 * alpha), strict=True)]
+    assert_allclose(state.objective, sum(part.objective for part in parts), rtol=1e-9)
+    gains = [score(p, part).gain for p, part in zip(each, parts, strict=True)]
+    assert_allclose(score(both, state).gain, np.concatenate(gains), rtol=1e-6, atol=1e-9)

@@ -9,9 +9,11 @@ from scipy.special import erfcx, expit, log_ndtr, logsumexp
 from scipy.stats import norm
 
 from sparsebayes.engine import Dense, Flat, Latent, Logit, Probit, Softmax
+from tests.engine.likelihoods import IndependentLogits, TemperedSoftmax
 
 N, K = 7, 3
 KINDS = ["logit", "probit", "prior", "posterior", "softmax"]
+NEW = ["independent", "tempered"]  # likelihoods that the engine does not know
 
 
 def make_sites(kind, n_samples=N, weights=None, seed=0):
@@ -20,6 +22,10 @@ def make_sites(kind, n_samples=N, weights=None, seed=0):
     weights = np.ones(n_samples) if weights is None else weights
     if kind == "softmax":
         return Softmax(rng.permutation(np.arange(n_samples) % K), weights, K)
+    if kind == "tempered":
+        return TemperedSoftmax(rng.permutation(np.arange(n_samples) % K), weights, K)
+    if kind == "independent":
+        return IndependentLogits(np.where(rng.random((n_samples, K)) < 0.5, 1.0, -1.0), weights)
     signs = np.where(rng.permutation(n_samples) % 2, 1.0, -1.0)
     if kind == "logit":
         return Logit(signs, weights)
@@ -49,6 +55,12 @@ def differences(function, point, step=1e-4):
     return np.stack(columns, axis=-1).reshape(*np.shape(columns[0]), *point.shape)
 
 
+def blocks(expansion):
+    """B of each sample, (N, K, K)."""
+    outputs = range(expansion.slope.shape[1])
+    return np.stack([expansion.curvature(k) for k in outputs], axis=1)
+
+
 def dense_curvature(sites, expansion):
     """B as a matrix of (N, K) by (N, K), from products with unit functions."""
     n_samples, outputs = sites.weights.size, sites.outputs
@@ -63,7 +75,7 @@ def dense_curvature(sites, expansion):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("scale", [0.3, 1.5, 6.0])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *NEW])
 def test_derivatives_match_finite_differences(kind, scale, weighted):
     weights = np.random.default_rng(1).uniform(0.3, 3.0, N) if weighted else None
     sites, cavity = make_sites(kind, weights=weights), make_cavity(kind)
@@ -73,9 +85,14 @@ def test_derivatives_match_finite_differences(kind, scale, weighted):
     assert_allclose(expansion.slope, slope, rtol=1e-6, atol=1e-7)
     curvature = -differences(lambda f: sites.expand(f, cavity).slope, f)
     assert_allclose(dense_curvature(sites, expansion), curvature, rtol=1e-5, atol=1e-7)
+    if cavity is None:
+        spread = np.random.default_rng(3).standard_normal((N, sites.outputs, sites.outputs))
+        spread = spread + spread.swapaxes(1, 2)
+        tilt = differences(lambda f: np.vdot(spread, blocks(sites.expand(f, None))), f)
+        assert_allclose(expansion.tilt(spread), tilt, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *NEW])
 def test_the_products_with_the_curvature_agree(kind):
     weights = np.random.default_rng(1).uniform(0.3, 3.0, N)
     sites, cavity = make_sites(kind, weights=weights), make_cavity(kind)
@@ -88,8 +105,8 @@ def test_the_products_with_the_curvature_agree(kind):
     weighed = np.tensordot(functions, dense, 2)  # (function, N, K)
     for k in range(sites.outputs):
         assert_allclose(expansion.weigh(rows, output, k), weighed[:, :, k], rtol=1e-12, atol=1e-14)
-        diagonal = dense[np.arange(N), k, np.arange(N), k]
-        assert_allclose(expansion.diagonal(k), diagonal, rtol=1e-12)
+    own = dense[np.arange(N), :, np.arange(N)]  # samples do not see each other
+    assert_allclose(blocks(expansion), own, rtol=1e-12, atol=1e-15)
     gram = np.tensordot(weighed, functions, ((1, 2), (1, 2)))
     assert_allclose(expansion.gram(rows, output), gram, rtol=1e-11, atol=1e-13)
     matrix = dense.reshape(N * sites.outputs, -1)
@@ -112,7 +129,7 @@ def test_a_softmax_of_two_is_the_logit_of_the_difference():
     one = Logit(2.0 * labels - 1, weights).expand(f[:, 1:] - f[:, :1], None)
     assert_allclose(two.value, one.value)
     assert_allclose(two.slope[:, 1], one.slope[:, 0])
-    assert_allclose(two.diagonal(1), one.diagonal(0))
+    assert_allclose(two.curvature(1)[:, 1], one.curvature(0)[:, 0])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +172,7 @@ def test_extreme_margins(kind, variance):
         sites = Logit(labels, weights) if kind == "logit" else Probit(labels, weights, "prior")
         cavity = None if variance is None else np.full(size, variance)
         expansion = sites.expand(label * EXTREMES[:, None], cavity)
-        tau, curve = label * expansion.slope[:, 0], expansion.diagonal(0)
+        tau, curve = label * expansion.slope[:, 0], expansion.curvature(0)[:, 0]
         assert np.isfinite([expansion.value, expansion.normaliser]).all()
         assert np.all(np.isfinite(tau)) and np.all(tau >= 0)
         assert np.all(curve >= 0) and np.all(curve <= 1 + 1e-9)
@@ -184,7 +201,7 @@ def test_extreme_values_of_a_softmax(f):
     assert np.linalg.eigvalsh(gram).min() > -1e-12
     # π(1 − π) keeps its digits where π is one in rounding
     near = sites.expand(np.tile([40.0, 0.0, 0.0], (3, 1)), None)
-    assert_allclose(near.diagonal(0), 2 * np.exp(-40.0), rtol=1e-10)
+    assert_allclose(near.curvature(0)[:, 0], 2 * np.exp(-40.0), rtol=1e-10)
 
 
 def test_extreme_values_against_asymptotic_series():
@@ -194,7 +211,7 @@ def test_extreme_values_against_asymptotic_series():
     assert_allclose(expansion.value, log_ndtr(a).sum(), rtol=1e-12)
     rate = np.sqrt(2 / np.pi) / erfcx(-a / np.sqrt(2))
     assert_allclose(expansion.slope[:, 0], rate, rtol=1e-9)
-    assert_allclose(expansion.diagonal(0), rate * (a + rate), rtol=1e-8)
+    assert_allclose(expansion.curvature(0)[:, 0], rate * (a + rate), rtol=1e-8)
 
 
 @pytest.mark.parametrize("variance", [0.0, 1.0, 1e3, 1e6])
@@ -203,7 +220,7 @@ def test_the_curvature_is_the_slope_s_derivative_everywhere(variance):
     sites, cavity = Probit(np.ones(f.size), np.ones(f.size), "prior"), np.full(f.size, variance)
     step = 1e-3
     up, down = (sites.expand((f + e)[:, None], cavity).slope[:, 0] for e in (step, -step))
-    curve = sites.expand(f[:, None], cavity).diagonal(0)
+    curve = sites.expand(f[:, None], cavity).curvature(0)[:, 0]
     assert_allclose(curve, (down - up) / (2 * step), rtol=1e-5, atol=1e-6)
 
 
@@ -225,7 +242,7 @@ def test_the_smoothed_probit_is_that_of_its_definition(variance):
     assert_allclose(tau, (log_z(y + 1e-5) - log_z(y - 1e-5)) / 2e-5, rtol=1e-6, atol=1e-9)
     psi = log_z(y) + 0.5 * variance * tau**2
     assert_allclose([e.value for e in each], psi, rtol=1e-9, atol=1e-12)
-    normaliser = 0.5 * np.log1p(variance * expansion.diagonal(0))
+    normaliser = 0.5 * np.log1p(variance * expansion.curvature(0)[:, 0])
     assert_allclose([e.normaliser for e in each], normaliser, rtol=1e-7, atol=1e-12)
     # The tilted distribution has mean f and variance V/(1 + VΩ).
     grid = np.linspace(-40, 40, 160_001)
@@ -236,7 +253,7 @@ def test_the_smoothed_probit_is_that_of_its_definition(variance):
             mean = tilted @ grid / mass
             spread = tilted @ (grid - mean) ** 2 / mass
             assert_allclose(mean, f[i], atol=1e-6)
-            omega = expansion.diagonal(0)[i]
+            omega = expansion.curvature(0)[:, 0][i]
             assert_allclose(spread, variance / (1 + variance * omega), rtol=1e-5)
 
 
@@ -249,7 +266,7 @@ def test_without_a_cavity_the_smoothed_probit_is_the_probit():
     for expansion, rtol in ((other, 1e-13), (near, 1e-8)):
         assert_allclose(expansion.value, one.value, rtol=rtol)
         assert_allclose(expansion.slope, one.slope, rtol=rtol)
-        assert_allclose(expansion.diagonal(0), one.diagonal(0), rtol=rtol)
+        assert_allclose(expansion.curvature(0)[:, 0], one.curvature(0)[:, 0], rtol=rtol)
         assert_allclose(expansion.normaliser, 0.0, atol=1e-8)
 
 
