@@ -33,7 +33,7 @@ def samplers(quick: bool) -> Iterator[tuple[str, Record]]:
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, fit = repeated(model.fit, X, y)
             record: Record = {"fit": fit}
-            for method in ("gibbs", "rjmh"):
+            for method in ("gibbs", "reversible_jump"):
                 samples, seconds = timed(_sample, model, X, y, method, 40 if quick else DRAWS)
                 rows = X[np.linspace(0, size - 1, POINTS).astype(int)]
                 ess = effective_sample_size(samples.predictions(rows))
@@ -93,7 +93,7 @@ def _samplers(records: dict[str, Record]) -> str:
     )  # fmt: skip
     rows = []
     for size, one in records.items():
-        cost = {name: one[name]["seconds"] / one[name]["ess"] for name in ("gibbs", "rjmh")}
+        cost = {name: one[name]["seconds"] / one[name]["ess"] for name in ("gibbs", "reversible_jump")}
         rows.append(
             (
                 size,
@@ -101,8 +101,8 @@ def _samplers(records: dict[str, Record]) -> str:
                 tables.number(1e3 * one["fit"], 3),
                 tables.number(1e3 * cost["gibbs"], 3),
                 tables.ratio(cost["gibbs"] / one["fit"]),
-                tables.number(1e3 * cost["rjmh"], 3),
-                tables.ratio(cost["rjmh"] / cost["gibbs"]),
+                tables.number(1e3 * cost["reversible_jump"], 3),
+                tables.ratio(cost["reversible_jump"] / cost["gibbs"]),
             )
         )
     return f"### Samplers\n\n{SAMPLERS}\n{tables.table(header, rows)}\n"

@@ -26,49 +26,50 @@ from sklearn.exceptions import ConvergenceWarning
 from experiments._report import BLUE, GREEN, ORANGE, PINK, Options, Report, new_figure, progress
 from experiments.schmolck2008.local_minima import SETTINGS, Task, task
 from sparsebayes import RVR, sample_posterior
+from sparsebayes.sampling import Gibbs, ReversibleJump
 
 Array = np.ndarray
 
 CHAINS = 4
 POINTS = 10
 SHOWN = 250  # draws of each chain in the figure
-_WIDE = {"bounds": (1e-10, 1e10), "per_alpha": True, "inclusion": 0.5}
+_WIDE: dict[str, Any] = {"bounds": (1e-10, 1e10), "per_alpha": True, "inclusion": 0.5}
 
 
 @dataclass(frozen=True)
 class Sampler:
     """A scheme of S08, or ours; `steps` in a chain, or sweeps of the default sampler.
 
-    The options are those of `sample_posterior`, and the prior.
+    The options are the priors: those of `sample_posterior`, and the `prior` of the RVR.
     """
 
     label: str
     finding: str | None
     steps: int
+    method: Gibbs | ReversibleJump = field(default_factory=Gibbs)
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def default(self) -> bool:
-        return "method" not in self.options
+        return self.method == Gibbs()
 
 
 def _schemes(found: tuple[str, ...], steps: int) -> tuple[Sampler, ...]:
-    mh = {"method": "rjmh", "jump": False, **_WIDE}
-    return (
-        Sampler("MH, step 50", found[0], steps, {**mh, "walk": 50.0}),
-        Sampler("MH, step 10", found[0], steps, {**mh, "walk": 10.0}),
-        Sampler("MH, step 2", found[0], steps, {**mh, "walk": 2.0}),
-        Sampler("RJMH", found[1], steps, {"method": "rjmh", "walk": 10.0, **_WIDE}),
+    walks = [
         Sampler(
-            "RJMH, log-normal births",
-            None,
-            steps,
-            {"method": "rjmh", "walk": 10.0, "birth": "lognormal", "birth_spread": 10.0, **_WIDE},
-        ),
-        Sampler("RJ, one α", found[2], steps, {"method": "rjmh", "birth": "fixed"}),
-        Sampler("RJMH, our prior", None, steps, {"method": "rjmh", "walk": 2.0}),
+            f"MH, step {step}", found[0], steps, ReversibleJump(walk=float(step), jump=False), _WIDE
+        )
+        for step in (50, 10, 2)
+    ]
+    spread = ReversibleJump(birth="lognormal", birth_spread=10.0, walk=10.0)
+    return (
+        *walks,
+        Sampler("RJMH", found[1], steps, ReversibleJump(walk=10.0), _WIDE),
+        Sampler("RJMH, log-normal births", None, steps, spread, _WIDE),
+        Sampler("RJ, one α", found[2], steps, ReversibleJump(birth="fixed")),
+        Sampler("RJMH, our prior", None, steps, ReversibleJump(walk=2.0)),
         Sampler("default", None, 1333),
-        Sampler("default, flat", None, 1333, {"prior": "flat"}),
+        Sampler("default, flat", None, 1333, options={"prior": "flat"}),
     )
 
 
@@ -116,6 +117,7 @@ def sample(given: Task, sampler: Sampler, options: Options) -> Run:
             n_samples=sweeps - sweeps // 4,
             n_warmup=sweeps // 4,
             n_chains=CHAINS,
+            method=sampler.method,
             n_jobs=options.jobs,
             random_state=options.seed,
             **arguments,

@@ -49,7 +49,7 @@ def check_limits(max_iter: Any, tol: Any) -> None:
         raise ValueError(f"tol must be a positive number (in units of log evidence), got {tol!r}.")
 
 
-def check_switches(*, verbose: Any, **switches: Any) -> None:
+def check_switches(*, verbose: Any = 0, **switches: Any) -> None:
     """`verbose` and what can be True or False are what they should be, or a clear error."""
     for name, value in switches.items():
         if not isinstance(value, (bool, np.bool_)):

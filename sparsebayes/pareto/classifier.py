@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.batching import batches, memory_budget
+from sparsebayes._support.optional import require
 from sparsebayes._support.validation import remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.classification import RVC
 from sparsebayes.engine.linalg import one_thread
-from sparsebayes.pareto.front import FIELDS, FRONT, choose, hull_area, rates, undominated
+from sparsebayes.pareto.front import FIELDS, FRONT, choose, rates, undominated
 from sparsebayes.pareto.inputs import (
     check_parameters,
     check_samples,
     held_out_part,
-    require_pymoo,
     two_classes,
 )
 
@@ -30,7 +30,7 @@ Array = np.ndarray
 
 
 class ParetoClassifier(ClassifierMixin, BaseEstimator):
-    """A front of sparse kernel classifiers of two classes, of which the user takes one.
+    """A front of sparse kernel classifiers of two classes, of which the user chooses one.
 
     A classifier says ``classes_[1]``, the positive class, where ``f(x) = b + Σ_m w_m φ_m(x) > 0``.
     An evolution of weights [1]_ keeps all classifiers that no other dominates: none has at least as
@@ -89,17 +89,17 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    There is no `predict_proba`: the scale of the weights is arbitrary, and the rates know only
-    the sign of f. For the same reason the sum of absolute weights [1]_ is no complexity as it
-    stands: it can be made as small as one likes, and no rate changes. The mass ν is free of
+    There is no `predict_proba`: the scale of the weights is arbitrary, and the rates depend on
+    the sign of f only. For the same reason the sum of absolute weights [1]_ is no measure of
+    complexity: it can be made as small as one likes, and no rate changes. The mass ν is free of
     scale: ``s_m`` is the standard deviation of ``φ_m`` and ``sd(f)`` that of f over the training
     samples. It is 1 for one kernel and grows where kernels cancel each other. Functions that are
     constant over the training samples are left out.
 
-    The rates on the training samples are those that the evolution has sought, and are too good.
+    The rates on the training samples are what the evolution improves, so they are too good.
     Choices are made by the rates on all samples, training and held-out ones together, unless
     `by` says otherwise; those of the chosen classifier are too good in turn, even the held-out
-    ones, as they are the best of many. `evaluate` tells its rates on samples that had no part in
+    ones, as they are the best of many. `evaluate` gives the rates on samples that had no part in
     either.
 
     All basis functions at the training samples are held in memory.
@@ -163,7 +163,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         -------
         self : ParetoClassifier
         """
-        require_pymoo()
+        require("pymoo", "ParetoClassifier.fit")
         check_parameters(self)
         with remedies():
             X, y = validate_data(self, X, y, dtype=np.float64)
@@ -221,7 +221,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
             n_evaluations=int(self.n_evaluations),
             population=int(self.population),
             rng=rng,
-            report=self._report if self.verbose else None,
+            verbose=self.verbose,
         )
         weights = archive.genes[:, :-1] / scale
         used = np.flatnonzero(weights.any(axis=0))
@@ -247,15 +247,6 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         weights[kept[kept >= 0]] = machine.coef_[kept >= 0]
         return basis.rescaled(machine.basis_.log_scales()), weights
 
-    def _report(self, n_evaluations: int, archive: Any) -> None:
-        tenths = (n_evaluations - self.population) * 10 // self.n_evaluations
-        if self.verbose > 1 or n_evaluations * 10 // self.n_evaluations > tenths:
-            area = hull_area(archive.objectives[:, 0], -archive.objectives[:, 1])
-            print(
-                f"[ParetoClassifier] {n_evaluations:7d} evaluations  front {len(archive)}  "
-                f"area under the training hull {area:.4f}"
-            )
-
     def _measure(
         self, X: Array, positive: Array, X_val: Array, positive_val: Array, complexity: Array
     ) -> None:
@@ -276,8 +267,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
 
     def _rates(self, X: Array, positive: Array) -> tuple[Array, Array]:
         decisions = np.empty((len(self.intercepts_), len(X)), dtype=bool)
-        numbers = 2 * (len(self.intercepts_) + self.basis_.n_functions_)
-        for part in gen_batches(len(X), max(1, memory_budget() // 8 // numbers)):
+        for part in batches(len(X), 2 * (len(self.intercepts_) + self.basis_.n_functions_)):
             columns = self.basis_.columns(X[part])
             decisions[:, part] = self.weights_ @ columns.T + self.intercepts_[:, None] > 0
         return rates(decisions, positive)
@@ -326,8 +316,8 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         by : {"pooled", "held_out", "train"}, default="pooled"
             The rates that count: on training and held-out samples together, on the held-out
             samples, or on the training samples; without held-out samples always the last.
-            The held-out rates are honest before a choice is made, but few samples tell many
-            classifiers apart badly.
+            The held-out rates are unbiased before a choice is made, but few samples cannot rank
+            many classifiers.
 
         Returns
         -------
@@ -373,7 +363,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         index = self.choose(point, **wishes)
         kernels = np.flatnonzero(self.weights_[index])
         decision = np.empty(len(X))
-        for part in gen_batches(len(X), max(1, memory_budget() // 16 // (kernels.size + 1))):
+        for part in batches(len(X), 2 * kernels.size):
             columns = self.basis_.columns(X[part], kernels)
             decision[part] = columns @ self.weights_[index, kernels] + self.intercepts_[index]
         return decision

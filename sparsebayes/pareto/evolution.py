@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from pymoo.core.infill import InfillCriterion
 from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 
-from sparsebayes.pareto.front import Archive, rates
+from sparsebayes._support.reporting import Reporter
+from sparsebayes.pareto.front import Archive, hull_area, rates
 
 Array = np.ndarray
 
@@ -169,7 +169,7 @@ def evolve(
     n_evaluations: int,
     population: int,
     rng: np.random.Generator,
-    report: Callable[[int, Archive], None] | None = None,
+    verbose: int = 0,
 ) -> tuple[Archive, int]:
     """All undominated classifiers that an evolution has seen, and how many it has tried.
 
@@ -185,8 +185,8 @@ def evolve(
         Weights to start from; 0 for none.
     n_evaluations, population : int
     rng : numpy Generator
-    report : callable, optional
-        Called with the number of evaluations and the archive after each generation.
+    verbose : int
+        1 prints ten lines, 2 one for each generation.
     """
     problem = Rates(columns, positive, penalty)
     archive = Archive(3, columns.shape[1] + 1)
@@ -202,11 +202,16 @@ def evolve(
     )
     generations = n_evaluations // population
     algorithm.setup(problem, termination=("n_gen", generations), seed=int(rng.integers(2**31)))
-    for generation in range(generations):
+    reporter = Reporter("ParetoClassifier", verbose, total=generations)
+    for generation in range(1, generations + 1):
         mutants = algorithm.ask()
         algorithm.evaluator.eval(problem, mutants)
         archive.add(mutants.get("F"), mutants.get("X") / mutants.get("spread")[:, None])
         algorithm.tell(mutants)
-        if report is not None:
-            report((generation + 1) * population, archive)
+        if reporter.due(generation):
+            area = hull_area(archive.objectives[:, 0], -archive.objectives[:, 1])
+            reporter.tell(
+                f"{generation * population:7d} evaluations  front {len(archive)}  "
+                f"area under the training hull {area:.4f}"
+            )
     return archive, generations * population

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.validation import as_number, check_choice
+from sparsebayes._support.validation import as_number, check_choice, whole_number
 
 Array = np.ndarray
 
@@ -207,9 +207,7 @@ def _costs(cost_fp: Any, cost_fn: Any) -> tuple[float, float]:
 def _within_budget(front: Any, max_kernels: Any) -> Array:
     if max_kernels is None:
         return np.ones(len(front), dtype=bool)
-    if isinstance(max_kernels, bool) or not isinstance(max_kernels, Integral) or max_kernels < 0:
-        raise ValueError(f"max_kernels must be a whole number >= 0, got {max_kernels!r}.")
-    return front["n_kernels"] <= max_kernels
+    return front["n_kernels"] <= whole_number("max_kernels", max_kernels, least=0)
 
 
 def _nearest(

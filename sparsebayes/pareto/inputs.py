@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,19 +14,10 @@ from sparsebayes._support.validation import (
     check_labels,
     check_switches,
     remedies,
+    whole_number,
 )
 
 Array = np.ndarray
-
-
-def require_pymoo() -> None:
-    """A clear error where the engine of the evolution is absent."""
-    try:
-        import pymoo  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            'ParetoClassifier.fit needs pymoo: pip install "sparsebayes[pareto]"'
-        ) from error
 
 
 def check_parameters(model: Any) -> None:
@@ -36,10 +26,8 @@ def check_parameters(model: Any) -> None:
     check_switches(bias=model.bias, verbose=model.verbose)
     if model.seeds is not None:
         check_choice("seeds", model.seeds, ("rvc",))
-    for name, least in (("population", 4), ("n_evaluations", 1)):
-        value = getattr(model, name)
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+    whole_number("population", model.population, least=4)
+    whole_number("n_evaluations", model.n_evaluations)
     if model.n_evaluations < model.population:
         raise ValueError(
             f"n_evaluations={model.n_evaluations} is less than population={model.population}, "

@@ -7,25 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.optional import require
+
 Array = np.ndarray
 
 
-def require_arviz(caller: str) -> Any:
+def load_arviz(caller: str) -> Any:
     """The package, or an ImportError with the remedy."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # 0.23 announces 1.0
-            import arviz
-    except ImportError as error:
-        raise ImportError(f'{caller} needs ArviZ: pip install "sparsebayes[sampling]"') from error
-    return arviz
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # 0.23 announces 1.0
+        return require("arviz", caller)
 
 
 def as_arviz(
     groups: dict[str, dict[str, Array]], coords: dict[str, Array], dims: dict[str, list[str]]
 ) -> Any:
     """An InferenceData, or a DataTree from version 1.0 on."""
-    arviz = require_arviz("PosteriorSamples")
+    arviz = load_arviz("PosteriorSamples")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # more chains than draws
         if int(arviz.__version__.split(".")[0]) >= 1:
@@ -35,7 +33,7 @@ def as_arviz(
 
 def summarise(values: dict[str, Array], dims: dict[str, list[str]]) -> Any:
     """ArviZ's summary of some quantities as a DataFrame, unrounded."""
-    arviz = require_arviz("summary")
+    arviz = load_arviz("PosteriorSamples.summary")
     data = as_arviz({"posterior": values}, {}, dims)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # 0/0 of what never changes

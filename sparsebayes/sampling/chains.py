@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.reporting import Reporter
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Design, Exact, Sequential, Stop, linalg, make_design, run
+from sparsebayes.engine.mcmc.chain import Chain
 from sparsebayes.engine.mcmc.posterior import Target
 from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.draws import Draws
-from sparsebayes.sampling.options import FIXED_BIRTH, Length, Scheme, as_separable
+from sparsebayes.sampling.methods import Bounds, Method, Start
+from sparsebayes.sampling.options import Length, as_separable
 
 Array = np.ndarray
-Start = tuple[Array, Array, float]  # active functions, their x, β
 
-_MOST = 20_000  # functions: their products are 3.2 GB
-_HIGH = 10.0  # above that a function hardly does anything
+_MOST = 20_000  # functions: the products of all pairs are 3.2 GB
+# The usual bounds of α/g. Above the upper one a weight is shrunk to less than a tenth of what the
+# data say; at the lower one a function could explain a thousand times the energy of the targets.
+_HIGH = 10.0
+_ENERGIES = 1000.0
+_LOW_RANGE = (1e-10, 1e-4)  # of the lower one: factors that can be told from 0, and room below 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +61,11 @@ def build(
     samples: tuple[Array, Array, Array],
     *,
     inclusion: Inclusion,
-    bounds: tuple[float, float] | None,
+    bounds: Bounds,
     noise_prior: tuple[float, float],
-    birth: str,
     per_alpha: bool,
 ) -> Posterior:
-    """The posterior of a fitted machine's model, length scales held at what was learned.
+    """The posterior of the model of a fitted RVR, whose length scales are held.
 
     The samples are X, y and their weights.
     """
@@ -80,9 +83,7 @@ def build(
     design = _design(basis, functions, X)
     problem = Exact(design, prior, sites, memory_budget())
     energy, beta = problem.energy, 1.0 / model.noise_variance_
-    if bounds is None:
-        value = FIXED_BIRTH if birth == "fixed" else None
-        bounds = (value, value) if value is not None else _usual_bounds(energy, beta)
+    low, high = _usual_bounds(energy, beta) if bounds is None else bounds
     norms = problem.norms
     places = np.searchsorted(functions, model.relevance_)
     shape, scale = noise_prior
@@ -92,7 +93,7 @@ def build(
         energy=energy,
         norms=norms,
         n_samples=sites.size,
-        slab=Slab(prior, *bounds, per_alpha),
+        slab=Slab(prior, low, high, per_alpha),
         inclusion=inclusion,
         noise=Noise(shape, scale * energy / sites.size, sites.noise_variance),
     )
@@ -136,15 +137,14 @@ def _gram(design: Design, weights: Array, norms: Array) -> Array:
 
 
 def _usual_bounds(energy: float, beta: float) -> tuple[float, float]:
-    """Of α/g: weights with so small an α could be thirty times what the targets ask for."""
-    low = 1.0 / (1000.0 * beta * energy) if energy > 0 else np.inf
-    return float(np.clip(low, 1e-10, 1e-4)), _HIGH
+    low = 1.0 / (_ENERGIES * beta * energy) if energy > 0 else np.inf
+    return float(np.clip(low, *_LOW_RANGE)), _HIGH
 
 
 def run_chain(
-    chain: int,
+    number: int,
     posterior: Posterior,
-    scheme: Scheme,
+    method: Method,
     length: Length,
     seed: np.random.SeedSequence,
     verbose: int,
@@ -152,25 +152,22 @@ def run_chain(
     """One chain from its own start; the first begins at the optimum."""
     begun = time.monotonic()
     rng = np.random.default_rng(seed)
-    target = posterior.target
+    reporter = Reporter("sample_posterior", verbose, total=length.total)
     with linalg.one_thread():
-        start = posterior.optimum if chain == 0 else _other_optimum(posterior, rng)
-        sampler = scheme.sampler(target, rng)
-        sampler.start(*(start if scheme.jump else _with_all(target, *start)))
+        start = posterior.optimum if number == 0 else _other_optimum(posterior, rng)
+        chain = method.chain(posterior.target, rng, start)
         draws = []
         for sweep in range(1, length.total + 1):
-            (sampler.sweep if sweep > length.n_warmup else sampler.warm)()
+            (chain.sweep if sweep > length.n_warmup else chain.warm)()
             if sweep > length.n_warmup and (sweep - length.n_warmup) % length.thin == 0:
-                draws.append(_draw(sampler, rng))
-            if verbose and sweep * 10 // length.total > (sweep - 1) * 10 // length.total:
-                print(
-                    f"[sample_posterior] chain {chain}  {100 * sweep // length.total:3d} %  "
-                    f"active {sampler.tableau.size}  noise variance {1.0 / sampler.beta:.3g}  "
-                    f"{time.monotonic() - begun:.1f} s",
-                    file=sys.stderr,
-                    flush=True,
+                draws.append(_draw(chain, rng))
+            if reporter.due(sweep):
+                reporter.tell(
+                    f"chain {number}  {100 * sweep // length.total:3d} %  "
+                    f"functions {chain.tableau.size}  noise variance {1.0 / chain.beta:.3g}  "
+                    f"{time.monotonic() - begun:.1f} s"
                 )
-    return Draws.of(draws, target.n_functions)
+    return Draws.of(draws, posterior.target.n_functions)
 
 
 def _other_optimum(posterior: Posterior, rng: np.random.Generator) -> Start:
@@ -186,16 +183,9 @@ def _other_optimum(posterior: Posterior, rng: np.random.Generator) -> Start:
     return active, np.log(state.alpha / (state.beta * problem.norms[active])), float(state.beta)
 
 
-def _with_all(target: Target, active: Array, x: Array, beta: float) -> Start:
-    """A start with all functions; those that were out are as far out as they can be."""
-    every = np.full(target.n_functions, target.slab.ends[1])
-    every[active] = x
-    return np.arange(target.n_functions), every, beta
-
-
-def _draw(sampler: Any, rng: np.random.Generator) -> tuple[Array, ...]:
-    """The state of a sampler after a sweep, weights in the user's units."""
-    target, tableau, beta = sampler.target, sampler.tableau, sampler.beta
+def _draw(chain: Chain, rng: np.random.Generator) -> tuple[Array, ...]:
+    """The state of a chain after a sweep, weights in the user's units."""
+    target, tableau, beta = chain.target, chain.tableau, chain.beta
     units = np.sqrt(target.norms[tableau.active])
     mean = tableau.mean
     spread = tableau.root @ rng.standard_normal(tableau.size) / np.sqrt(beta)

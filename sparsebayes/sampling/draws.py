@@ -71,7 +71,7 @@ class Draws:
         return np.diff(self.starts)
 
     @property
-    def still(self) -> Array:
+    def constant(self) -> Array:
         """Functions that are in all draws with the same x."""
         low, high = np.full((2, self.n_functions), [[np.inf], [-np.inf]])
         np.minimum.at(low, self.index, self.x)
@@ -86,8 +86,8 @@ class Draws:
         return out
 
 
-class Mixture:
-    """The Gaussian posteriors of the weights, one for each draw.
+class DrawMixture:
+    """The mixture of the Gaussian posteriors of the weights, one for each draw.
 
     Attributes
     ----------

@@ -3,75 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from sparsebayes._rvm.options import as_augment, as_prior
-from sparsebayes._support.validation import as_number, check_choice, check_switches
-from sparsebayes.engine.mcmc.gibbs import Gibbs
-from sparsebayes.engine.mcmc.jumps import Births, Jumps, LogNormalBirths
-from sparsebayes.engine.mcmc.posterior import Target
+from sparsebayes._support.validation import as_number, whole_number
 from sparsebayes.engine.mcmc.priors import Inclusion
 from sparsebayes.engine.model.priors import Separable
 from sparsebayes.regression import RVR
 
-FIXED_BIRTH = 1e-5  # S08's, there of α itself
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """How a chain moves."""
-
-    method: str
-    birth: str
-    birth_spread: float
-    walk: float
-    jump: bool
-
-    def sampler(self, target: Target, rng: np.random.Generator) -> Gibbs | Jumps:
-        if self.method == "gibbs":
-            return Gibbs(target, rng)
-        births: Births | LogNormalBirths = Births(target)
-        if self.birth == "lognormal":
-            births = LogNormalBirths(target, self.birth_spread)
-        return Jumps(target, rng, births, walk=self.walk, jump=self.jump)
-
-
-def as_scheme(
-    method: Any, birth: Any, birth_spread: Any, walk: Any, jump: Any, bounds: Any
-) -> Scheme:
-    """The arguments that say how a chain moves; `bounds` as `as_bounds` gives them."""
-    check_choice("method", method, ("gibbs", "rjmh"))
-    check_choice("birth", birth, ("prior", "fixed", "lognormal"))
-    check_switches(verbose=0, jump=jump)
-    spread = _positive("birth_spread", birth_spread)
-    point = birth == "fixed" or (bounds is not None and bounds[0] == bounds[1])
-    width = as_number((0.0 if point else 1.0) if walk is None else walk)
-    if width is None or width < 0:
-        raise ValueError(f"walk must be None or a standard deviation >= 0, got {walk!r}.")
-    if method == "gibbs" and not (birth == "prior" and spread == 5.0 and walk is None and jump):
-        raise ValueError(
-            "birth, birth_spread, walk and jump belong to method='rjmh', which proposes; "
-            "method='gibbs' has nothing of the kind. Leave them out or set method='rjmh'."
-        )
-    if not jump and not width:
-        raise ValueError(f"jump=False leaves only the walk, and walk={walk!r} is none here.")
-    if birth == "fixed" and bounds is not None and bounds[0] != bounds[1]:
-        raise ValueError(
-            "birth='fixed' gives every function the same precision, and bounds="
-            f"{bounds!r} are two; give the same number twice, or None for {FIXED_BIRTH:g}."
-        )
-    if point and (width or birth == "lognormal"):
-        raise ValueError(
-            f"With birth={birth!r} and bounds={bounds!r} there is one precision only, so nothing "
-            "can walk or be drawn; use walk=None and birth='prior' or 'fixed', or wider bounds."
-        )
-    return Scheme(method, birth, spread, width, bool(jump))
-
 
 def as_bounds(bounds: Any) -> tuple[float, float] | None:
+    """Two positive numbers in order, or None."""
     if bounds is None:
         return None
     low, high = _pair("bounds", bounds, "None or a pair (low, high)")
@@ -81,6 +23,7 @@ def as_bounds(bounds: Any) -> tuple[float, float] | None:
 
 
 def as_inclusion(inclusion: Any) -> Inclusion:
+    """The prior of the set of functions."""
     if isinstance(inclusion, str) and inclusion == "uniform":
         return Inclusion()
     wanted = "'uniform', a probability between 0 and 1, or a pair (a, b) of positive numbers"
@@ -96,6 +39,7 @@ def as_inclusion(inclusion: Any) -> Inclusion:
 
 
 def as_noise_prior(noise_prior: Any) -> tuple[float, float]:
+    """Shape and scale."""
     shape, scale = _pair("noise_prior", noise_prior, "a pair (shape, scale)")
     if not (shape >= 0 and scale >= 0):
         raise ValueError(
@@ -118,10 +62,13 @@ class Length:
 
 
 def as_length(n_samples: Any, n_warmup: Any, thin: Any) -> Length:
-    n_samples = whole("n_samples", n_samples)
+    """The length of each chain; None for `n_warmup` is half of the draws, at least 100."""
+    n_samples = whole_number("n_samples", n_samples)
     if n_warmup is None:
         n_warmup = max(100, n_samples // 2)
-    return Length(n_samples, whole("n_warmup", n_warmup, least=0), whole("thin", thin))
+    return Length(
+        n_samples, whole_number("n_warmup", n_warmup, least=0), whole_number("thin", thin)
+    )
 
 
 def check_estimator(estimator: Any) -> None:
@@ -149,19 +96,6 @@ def as_separable(prior: Any, n_samples: float) -> Separable:
             "Use 'flat', 'aic', 'bic', 'ric', a number c or Gamma(a, b)."
         )
     return found
-
-
-def whole(name: str, value: Any, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
-    return int(value)
-
-
-def _positive(name: str, value: Any) -> float:
-    number = as_number(value)
-    if number is None or number <= 0:
-        raise ValueError(f"{name} must be a positive number, got {value!r}.")
-    return number
 
 
 def _pair(name: str, value: Any, wanted: str) -> tuple[float, float]:

@@ -11,22 +11,23 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from sparsebayes._support.validation import check_switches
+from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.engine import Stop
 from sparsebayes.regression import RVR
-from sparsebayes.sampling.arviz import require_arviz
+from sparsebayes.sampling.arviz import load_arviz
 from sparsebayes.sampling.chains import build, run_chain
 from sparsebayes.sampling.draws import Draws
+from sparsebayes.sampling.methods import Method, as_method
 from sparsebayes.sampling.options import (
     as_bounds,
     as_inclusion,
     as_length,
     as_noise_prior,
-    as_scheme,
     check_estimator,
-    whole,
 )
 from sparsebayes.sampling.samples import PosteriorSamples
+
+_LEAST = 4  # draws of each chain from which R-hat can be computed
 
 
 def sample_posterior(
@@ -36,28 +37,25 @@ def sample_posterior(
     n_samples: int = 1000,
     n_chains: int = 4,
     *,
-    method: str = "gibbs",
+    method: str | Method = "gibbs",
     n_warmup: int | None = None,
     thin: int = 1,
     sample_weight: Any = None,
     inclusion: Any = "uniform",
     bounds: Any = None,
-    noise_prior: Any = (1e-4, 1e-4),
-    birth: str = "prior",
-    birth_spread: float = 5.0,
-    walk: float | None = None,
-    jump: bool = True,
     per_alpha: bool = False,
+    noise_prior: Any = (1e-4, 1e-4),
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
 ) -> PosteriorSamples:
     """Sample which functions are in the model of an RVR, their precisions and the noise.
 
-    Where a fit finds one maximum of the evidence, chains of draws visit all sets of functions
-    as often as the data make them likely; predictions are averages over them. The weights are
-    integrated out. A clone of the estimator is fitted first: its optimum is where the first chain
-    starts, and gives the length scales, which are held.
+    A fit finds one maximum of the evidence. Here several chains, whose agreement is checked
+    (R-hat), visit each set of functions as often as the data make it likely, and predictions are
+    averages over all draws. The weights are integrated out. A clone of the estimator is fitted
+    first: the first chain starts at its optimum, and all use its length scales, which are not
+    sampled.
 
     Parameters
     ----------
@@ -71,10 +69,11 @@ def sample_posterior(
     n_chains : int, default=4
         The first starts at the estimator's optimum, each other at the optimum of a random half
         of the functions.
-    method : "gibbs" or "rjmh", default="gibbs"
-        "gibbs" draws from exact conditionals: a function that comes is chosen by what it
-        adds. "rjmh" is the reversible jump of [1]_: births, deaths and moves are proposed
-        blindly, as many in a sweep as there are functions. Both sample the same distribution.
+    method : {"gibbs", "reversible_jump"}, Gibbs or ReversibleJump, default="gibbs"
+        How chains move; both sample the same distribution. :class:`Gibbs` draws from exact
+        conditionals: a function that comes in is chosen by what it adds. :class:`ReversibleJump` is
+        the sampler of [1]_: births, deaths and moves are proposed blindly; it has options of its
+        own, as in ``ReversibleJump(walk=2.0)``.
     n_warmup : int, default=None
         Sweeps before the first draw; None is half of `n_samples`, at least 100.
     thin : int, default=1
@@ -83,37 +82,25 @@ def sample_posterior(
         A weight of 2 counts as the same sample twice.
     inclusion : "uniform", float or pair of floats, default="uniform"
         Prior of the set of functions. "uniform": all numbers of functions are equally likely. A
-        probability: each function is in the model with it, 0.5 making all sets equally likely. A
-        pair (a, b): this probability has a beta prior.
+        probability: each function is in the model with this probability; 0.5 makes all sets equally
+        likely. A pair (a, b): that probability has a beta prior.
     bounds : pair of floats, default=None
-        Between which `α σ²/φᵀφ` of a function in the model lies, the prior's share against the
-        noise's: at 1 both say equally much of a weight. A prior on precisions has no
-        finite mass without them. None is (low, 10), where low depends on the data:
+        Limits of the precision of a function in the model, as ``α σ²/φᵀφ``: at 1 its weight is
+        shrunk to half of what the data say. The estimator's `prior` has no finite mass without
+        them. None is (low, 10), where low depends on the data:
         ``σ̂²/(1000 Σ(y − ȳ)²)`` with the optimum's noise variance, but within 1e-10 and 1e-4. Twice
         the same number holds all precisions there.
-    noise_prior : pair of floats, default=(1e-4, 1e-4)
-        Shape and scale of the inverse-gamma prior of the noise variance; the scale in
-        units of the variance of y. Not used where the estimator's noise is a number.
-    birth : "prior", "fixed" or "lognormal", default="prior"
-        With "rjmh", where the precision of a new function comes from: its prior; one value for all
-        (1e-5, or what `bounds` gives twice), so that the posterior is the one with precisions
-        held there; or a log-normal about `α σ²/φᵀφ` = 1.
-    birth_spread : float, default=5.0
-        Standard deviation of the log-normal, in natural logarithms.
-    walk : float, default=None
-        With "rjmh", the standard deviation of a random step in log α after each jump; None is 1.
-        With 0 a precision changes only when its function leaves; one that the data insist on
-        never does.
-    jump : bool, default=True
-        With "rjmh" and False, all functions stay in the model and only the walk moves.
     per_alpha : bool, default=False
         Whether the prior is a density per unit of α, as [1]_ writes it, rather than per unit of
         log α. Nearly all of its mass is then at the upper bound, where a function does nothing.
+    noise_prior : pair of floats, default=(1e-4, 1e-4)
+        Shape and scale of the inverse-gamma prior of the noise variance; the scale in
+        units of the variance of y. Not used where the estimator's noise is a number.
     n_jobs : int, default=None
         Chains to run at a time, as in joblib; the draws do not depend on it.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
-        1 prints a line to stderr at each tenth of each chain.
+        1 prints a line at each tenth of each chain, 2 one for each sweep.
 
     Returns
     -------
@@ -144,11 +131,11 @@ def sample_posterior(
     array([1, 3])
     >>> mean, std = samples.predict(X, return_std=True)
     """
-    require_arviz("sample_posterior")
+    load_arviz("sample_posterior")
     check_estimator(estimator)
-    limits = as_bounds(bounds)
-    scheme = as_scheme(method, birth, birth_spread, walk, jump, limits)
-    length, n_chains = as_length(n_samples, n_warmup, thin), whole("n_chains", n_chains)
+    method = as_method(method)
+    limits = method.bounds(as_bounds(bounds))
+    length, n_chains = as_length(n_samples, n_warmup, thin), whole_number("n_chains", n_chains)
     check_switches(per_alpha=per_alpha, verbose=verbose)
     sets, noise = as_inclusion(inclusion), as_noise_prior(noise_prior)
     seed = check_random_state(random_state).randint(2**31 - 1)
@@ -164,30 +151,29 @@ def sample_posterior(
         inclusion=sets,
         bounds=limits,
         noise_prior=noise,
-        birth=birth,
         per_alpha=per_alpha,
     )
     seeds = np.random.SeedSequence(seed).spawn(n_chains)
     chains = Parallel(n_jobs=n_jobs)(
-        delayed(run_chain)(chain, posterior, scheme, length, child, verbose)
-        for chain, child in enumerate(seeds)
+        delayed(run_chain)(number, posterior, method, length, child, verbose)
+        for number, child in enumerate(seeds)
     )
     samples = PosteriorSamples(model, posterior, Draws.joined(chains), n_chains, inputs)
-    if length.n_samples >= 4:
+    if length.n_samples >= _LEAST:
         if n_chains > 1:
             samples._compare_chains(inputs[weights > 0])
         if not posterior.target.slab.point:
-            _warn_of_still(chains, posterior.functions)
+            _warn_of_constant_precisions(chains, posterior.functions)
     return samples
 
 
-def _warn_of_still(chains: list[Draws], functions: np.ndarray) -> None:
-    """Chains that start alike and stay there agree: R-hat does not tell."""
-    for chain, draws in enumerate(chains):
-        if draws.still.size:
+def _warn_of_constant_precisions(chains: list[Draws], functions: np.ndarray) -> None:
+    """R-hat does not show them: chains that start at the same precision and stay there agree."""
+    for number, draws in enumerate(chains):
+        if draws.constant.size:
             warnings.warn(
-                f"The precision of function {functions[draws.still[0]]} never changed in chain "
-                f"{chain}, of which R-hat says nothing. Set walk=1.0, use method='gibbs', or raise "
+                f"The precision of function {functions[draws.constant[0]]} never changed in chain "
+                f"{number}, which R-hat does not show. Set walk=1.0, use method='gibbs', or raise "
                 "n_samples.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -1,29 +1,30 @@
-"""What `sample_posterior` gives: draws, predictions from them, and how far they can be trusted."""
+"""What `sample_posterior` returns: draws, averaged predictions, and diagnostics of the chains."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from sparsebayes._support.batching import memory_budget
-from sparsebayes._support.validation import remedies
+from sparsebayes._support.batching import batches
+from sparsebayes._support.validation import remedies, whole_number
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import as_arviz, summarise
 from sparsebayes.sampling.chains import Posterior
-from sparsebayes.sampling.draws import Draws, Mixture
-from sparsebayes.sampling.options import whole
+from sparsebayes.sampling.draws import DrawMixture, Draws
 
 Array = np.ndarray
 
-_AGREE = 1.05  # a larger R-hat tells of chains that have not met
-_ROWS = 10  # training rows at which predictions are compared
+# A larger R-hat means that the chains disagree; usual limits are 1.01 (Vehtari et al. 2021) to 1.1.
+_AGREE = 1.05
+_ROWS = 10  # training rows at which the predictions of the chains are compared
 
 
 class PosteriorSamples:
@@ -32,7 +33,7 @@ class PosteriorSamples:
     Attributes
     ----------
     optimum : RVR
-        The fitted machine of which the length scales are.
+        The fitted RVR whose length scales are used.
     basis : Basis
         Fitted, with these length scales.
     n_chains, n_draws : int
@@ -55,7 +56,7 @@ class PosteriorSamples:
         self.centers = np.where(rows >= 0, X[rows, 0], np.nan) if X.shape[1] == 1 else None
         self._draws = draws
         self._norms = posterior.target.norms
-        self._mixture = Mixture(draws, posterior.target)
+        self._mixture = DrawMixture(draws, posterior.target)
         self._part = self.basis.select(self.functions[self._mixture.used])
 
     def __repr__(self) -> str:
@@ -111,8 +112,9 @@ class PosteriorSamples:
         ----------
         X : array-like of shape (n, n_features)
         return_std : bool, default=False
-            Whether to return the standard deviation of a new observation: the noise, what each
-            draw leaves open of the weights, and how far the draws differ.
+            Whether to return the standard deviation of a new observation. It includes the noise,
+            the uncertainty of the weights given the functions, and that about which functions
+            belong in the model: how far the draws differ.
 
         Returns
         -------
@@ -187,10 +189,10 @@ class PosteriorSamples:
         Returns
         -------
         samples : ndarray, (n, n_samples)
-            Each column has a draw chosen at random, weights drawn from its posterior, and noise.
+            For each column a draw is chosen at random, then weights from its posterior, and noise.
         """
         X = self.optimum._check_inputs(X)
-        n_samples = whole("n_samples", n_samples)
+        n_samples = whole_number("n_samples", n_samples)
         rng, beta = check_random_state(random_state), self._draws.beta
         columns = self._part.columns(X)
         samples = np.empty((len(X), n_samples))
@@ -199,13 +201,12 @@ class PosteriorSamples:
             samples[:, k] = self._mixture.drawn(number, columns, rng) + noise
         return self.optimum.offset_ + samples
 
-    def _batches(self, n_rows: int) -> Any:
+    def _batches(self, n_rows: int) -> Iterator[slice]:
         """Slices of rows that keep arrays over draws and rows within the memory budget."""
-        numbers = 4 * self._draws.beta.size + 4 * self._part.n_functions_
-        return gen_batches(n_rows, max(1, memory_budget() // 8 // numbers))
+        return batches(n_rows, 4 * (self._draws.beta.size + self._part.n_functions_))
 
     def summary(self, X: Any = None) -> Any:
-        """Means, spreads and diagnostics by ArviZ, of which R-hat should be near 1.
+        """Means, standard deviations and diagnostics by ArviZ; R-hat should be near 1.
 
         Parameters
         ----------
@@ -231,7 +232,7 @@ class PosteriorSamples:
         if table.max() > _AGREE:
             warnings.warn(
                 f"The chains disagree: R-hat of {table.idxmax()} is {table.max():.2f}, and should "
-                f"be below {_AGREE}. Raise n_samples or thin, and n_warmup; summary() tells more.",
+                f"be below {_AGREE}. Raise n_samples or thin, and n_warmup; summary() has more.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -35,6 +35,7 @@ from sparsebayes.datasets import (
     make_signal,
     make_sinc,
 )
+from sparsebayes.sampling import ReversibleJump
 
 Array = np.ndarray
 FITS: dict[str, Callable[[], list[Any]]] = {}
@@ -298,7 +299,7 @@ def sample_gibbs() -> list[Any]:
 
 @fit
 def sample_jumps() -> list[Any]:
-    return sampled(method="rjmh", birth="lognormal", birth_spread=3.0)
+    return sampled(method=ReversibleJump(birth="lognormal", birth_spread=3.0))
 
 
 @fit

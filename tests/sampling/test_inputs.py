@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsebayes import RVC, RVR, Trace
 from sparsebayes.plots.inclusion import InclusionDisplay
-from sparsebayes.sampling import chains
+from sparsebayes.sampling import ReversibleJump, chains
 from tests.laws.test_imports import BLOCK, run
 from tests.sampling.sampled import SHORT, X_NEW, T, X, Y, Z, draw
 
@@ -38,23 +38,18 @@ def samples():
         ({"n_chains": True}, "n_chains must be a whole number >= 1, got True"),
         ({"n_warmup": -1}, "n_warmup must be a whole number >= 0, got -1"),
         ({"thin": 0}, "thin must be a whole number >= 1"),
-        ({"method": "nuts"}, r"method must be one of \['gibbs', 'rjmh'\], got 'nuts'"),
-        ({"method": "rjmh", "birth": "gamma"}, "birth must be one of"),
-        ({"method": "rjmh", "birth_spread": 0.0}, "birth_spread must be a positive number"),
+        ({"method": "nuts"}, r"one of \['gibbs', 'reversible_jump'\], or an object.*got 'nuts'"),
+        ({"method": ReversibleJump}, "method must be one of .* got <class"),
         (
-            {"method": "rjmh", "walk": -1.0},
-            "walk must be None or a standard deviation",
+            {"method": ReversibleJump(birth="fixed"), "bounds": (1e-3, 1.0)},
+            "the same number twice",
         ),
-        ({"method": "rjmh", "walk": np.nan}, "walk must be"),
-        ({"method": "rjmh", "jump": "no"}, "jump must be True or False"),
-        ({"method": "rjmh", "jump": False, "walk": 0.0}, "walk=0.0 is none here"),
-        ({"birth": "fixed"}, "belong to method='rjmh'"),
-        ({"birth_spread": 2.0}, "belong to method='rjmh'"),
-        ({"walk": 0.5}, "belong to method='rjmh'"),
-        ({"jump": False}, "belong to method='rjmh'"),
-        ({"method": "rjmh", "birth": "fixed", "bounds": (1e-3, 1.0)}, "the same number twice"),
-        ({"method": "rjmh", "birth": "fixed", "walk": 1.0}, "one precision only"),
-        ({"method": "rjmh", "birth": "lognormal", "bounds": (0.1, 0.1)}, "one precision only"),
+        (
+            {"method": ReversibleJump(birth="lognormal"), "bounds": (0.1, 0.1)},
+            r"bounds=\(0.1, 0.1\) there is one precision only.*birth='lognormal'",
+        ),
+        ({"method": ReversibleJump(walk=2.0), "bounds": (0.1, 0.1)}, "leave out walk=2.0"),
+        ({"method": ReversibleJump(jump=False), "bounds": (0.1, 0.1)}, "leave out jump=False"),
         ({"bounds": (1.0, 0.1)}, "0 < low <= high, got"),
         ({"bounds": (0.0, 1.0)}, "0 < low <= high, got"),
         ({"bounds": 1.0}, r"bounds must be None or a pair \(low, high\), got 1.0"),
@@ -81,6 +76,27 @@ def test_refusals(options, message):
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"birth": "gamma"},
+            r"birth must be one of \['prior', 'fixed', 'lognormal'\], got 'gamma'",
+        ),
+        ({"birth_spread": 0.0}, "birth_spread must be a positive number, got 0.0"),
+        ({"walk": -1.0}, "walk must be None or a standard deviation >= 0, got -1.0"),
+        ({"walk": np.nan}, "walk must be"),
+        ({"jump": "no"}, "jump must be True or False, got 'no'"),
+        ({"jump": False, "walk": 0.0}, "jump=False leaves only the walk, and walk=0 is none"),
+        ({"birth": "fixed", "walk": 1.0}, "birth='fixed' there is one precision.*walk=1.0"),
+        ({"birth": "fixed", "jump": False}, "one precision only.*leave out jump=False"),
+    ],
+)
+def test_refusals_of_reversible_jumps(options, message):
+    with pytest.raises(ValueError, match=message):
+        ReversibleJump(**options)
+
+
+@pytest.mark.parametrize(
     ("estimator", "name"),
     [
         (Ridge(), "Ridge"),
@@ -103,7 +119,7 @@ def test_too_many_functions_are_refused(monkeypatch):
 def test_without_arviz_nothing_is_computed(monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
     monkeypatch.setattr(RVR, "fit", None)
-    with pytest.raises(ImportError, match=r'needs ArviZ: pip install "sparsebayes\[sampling\]"'):
+    with pytest.raises(ImportError, match=r'needs arviz: pip install "sparsebayes\[sampling\]"'):
         draw()
 
 
@@ -117,13 +133,13 @@ def test_without_arviz_the_rest_works():
         "except ImportError as error:\n"
         "    print(error)\n"
     )
-    assert run(code) == 'sample_posterior needs ArviZ: pip install "sparsebayes[sampling]"\n'
+    assert run(code) == 'sample_posterior needs arviz: pip install "sparsebayes[sampling]"\n'
 
 
 # Inputs of all kinds
 
 
-@pytest.mark.parametrize("method", ["gibbs", "rjmh"])
+@pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 @pytest.mark.parametrize("level", [0.0, 3.0, -1e6])
 def test_constant_targets(method, level):
     samples = draw(targets=np.full(18, level), method=method)
@@ -133,7 +149,7 @@ def test_constant_targets(method, level):
     assert np.isfinite(samples.summary()["mean"]).all()
 
 
-@pytest.mark.parametrize("method", ["gibbs", "rjmh"])
+@pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 @pytest.mark.parametrize("n", [1, 2])
 def test_few_samples(method, n):
     samples = draw(inputs=X[:n], targets=Y[:n], method=method)
@@ -149,7 +165,7 @@ def test_more_functions_than_samples():
     assert samples.inclusion.shape == (41,)
 
 
-@pytest.mark.parametrize("method", ["gibbs", "rjmh"])
+@pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 def test_functions_that_are_zero_are_left_out(method):
     inputs = np.column_stack([np.zeros(30), Z, np.zeros(30)])
     samples = draw(RVR("precomputed"), inputs, T, method=method)

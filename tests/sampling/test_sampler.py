@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes import RVR, Gamma, PosteriorSamples
 from sparsebayes.basis import RBF
-from sparsebayes.engine.mcmc.gibbs import Gibbs
+from sparsebayes.engine.mcmc.gibbs import Gibbs as GibbsChain
 from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
 from sparsebayes.engine.mcmc.jumps import Jumps, LogNormalBirths
 from sparsebayes.engine.mcmc.priors import Inclusion
-from sparsebayes.sampling import chains
+from sparsebayes.sampling import Gibbs, ReversibleJump, chains
 from sparsebayes.sampling.options import as_inclusion
 from tests.sampling.sampled import SHORT, X_NEW, T, X, Y, Z, draw
 
@@ -38,7 +38,6 @@ def posterior_of(estimator, inputs, targets, weights=None, **options):
         "inclusion": Inclusion(),
         "bounds": None,
         "noise_prior": (1e-4, 1e-4),
-        "birth": "prior",
         "per_alpha": False,
     }
     weights = np.ones(len(inputs)) if weights is None else weights
@@ -85,7 +84,7 @@ def test_rows_without_weight_do_not_count():
     assert_array_equal(some.inclusion[1 + np.flatnonzero(weights == 0)], 0.0)
 
 
-@pytest.mark.parametrize("method", ["gibbs", "rjmh"])
+@pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 @pytest.mark.parametrize("prior", ["flat", "bic"])
 def test_units_of_the_targets_do_not_matter(method, prior):
     options = {"estimator": RVR(RBF(1.5), prior=prior), "method": method}
@@ -199,13 +198,13 @@ def test_draws_do_not_depend_on_n_jobs(samples, backend):
 
 def test_lengths(monkeypatch):
     sweeps = []
-    sweep = Gibbs.sweep
+    sweep = GibbsChain.sweep
 
     def counted(self):
         sweeps.append(1)
         sweep(self)
 
-    monkeypatch.setattr(Gibbs, "sweep", counted)
+    monkeypatch.setattr(GibbsChain, "sweep", counted)
     samples = draw(n_samples=7, n_warmup=5, thin=3, n_chains=1)
     assert len(sweeps) == 5 + 7 * 3
     assert (samples.n_draws, samples.n_chains) == (7, 1)
@@ -216,13 +215,13 @@ def test_lengths(monkeypatch):
 
 def test_chains_start_at_different_optima(monkeypatch):
     starts = []
-    start = Gibbs.start
+    start = GibbsChain.start
 
     def recorded(self, active, x, beta):
         starts.append((active, x, beta))
         start(self, active, x, beta)
 
-    monkeypatch.setattr(Gibbs, "start", recorded)
+    monkeypatch.setattr(GibbsChain, "start", recorded)
     samples = draw(n_samples=1, n_warmup=0, n_chains=4)
     model, functions = samples.optimum, samples.functions
     active, x, beta = starts[0]
@@ -241,12 +240,13 @@ def test_chains_start_at_different_optima(monkeypatch):
 
 def test_progress(capfd):
     draw(n_samples=20, n_warmup=0, verbose=1)
-    out, err = capfd.readouterr()
-    lines = [line for line in err.splitlines() if line.startswith("[sample_posterior]")]
-    assert out == "" and len(lines) == 20
-    assert "chain 1  100 %  active" in lines[-1] and "noise variance" in lines[-1]
+    lines = capfd.readouterr().out.splitlines()
+    assert len(lines) == 20 and all(line.startswith("[sample_posterior] chain") for line in lines)
+    assert "chain 1  100 %  functions" in lines[-1] and "noise variance" in lines[-1]
     draw(n_samples=5, n_warmup=0)
-    assert capfd.readouterr().err == ""
+    assert capfd.readouterr().out == ""
+    draw(n_samples=25, n_warmup=0, n_chains=1, verbose=2)
+    assert len(capfd.readouterr().out.splitlines()) == 25
 
 
 def test_reversible_jumps_are_what_was_asked_for(monkeypatch):
@@ -258,7 +258,7 @@ def test_reversible_jumps_are_what_was_asked_for(monkeypatch):
         begin(self, target, rng, births, **options)
 
     monkeypatch.setattr(Jumps, "__init__", recorded)
-    draw(method="rjmh", birth="lognormal", birth_spread=2.5, walk=0.7, n_chains=1)
+    draw(method=ReversibleJump("lognormal", 2.5, walk=0.7), n_chains=1)
     ((births, options),) = made
     assert isinstance(births, LogNormalBirths) and births._spread == 2.5
     assert options == {"walk": 0.7, "jump": True}
@@ -267,8 +267,9 @@ def test_reversible_jumps_are_what_was_asked_for(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "value"),
     [
-        ({"method": "rjmh", "birth": "fixed"}, 1e-5),
-        ({"method": "rjmh", "birth": "fixed", "bounds": (1e-2, 1e-2)}, 1e-2),
+        ({"method": ReversibleJump(birth="fixed")}, 1e-5),
+        ({"method": ReversibleJump(birth="fixed"), "bounds": (1e-2, 1e-2)}, 1e-2),
+        ({"method": "reversible_jump", "bounds": (1e-2, 1e-2)}, 1e-2),
         ({"bounds": (1e-2, 1e-2)}, 1e-2),
     ],
 )
@@ -281,7 +282,7 @@ def test_one_precision_for_all(options, value):
 
 
 def test_walk_without_jumps_keeps_all_functions():
-    samples = draw(method="rjmh", walk=1.0, jump=False)
+    samples = draw(method=ReversibleJump(walk=1.0, jump=False))
     assert samples.data.posterior.active.values.all()
     x = np.log(
         samples.data.posterior.alpha.values
@@ -296,8 +297,8 @@ def test_methods_agree(n):
     options = {"inputs": Z[:, 1:3], "targets": T, "n_samples": n, "bounds": (1e-2, 5.0)}
     kinds = (
         {"method": "gibbs"},
-        {"method": "rjmh", "walk": 1.0},
-        {"method": "rjmh", "birth": "lognormal", "walk": 1.0, "inclusion": (1.0, 1.0)},
+        {"method": "reversible_jump"},
+        {"method": ReversibleJump(birth="lognormal"), "inclusion": (1.0, 1.0)},
     )
     found = []
     for kind in kinds:
@@ -439,18 +440,18 @@ def test_chains_that_disagree_are_told_of():
 
 def test_precisions_that_never_change_are_told_of():
     """Both chains start with the same α of the input that matters: R-hat alone sees nothing."""
-    options = {"inputs": Z[:, 1:3], "targets": 3.0 * Z[:, 1] + T, "method": "rjmh"}
+    options = {"inputs": Z[:, 1:3], "targets": 3.0 * Z[:, 1] + T}
     with pytest.warns(ConvergenceWarning, match=r"precision of function 1 never.*walk=1\.0.*gibbs"):
-        stuck = draw(RVR("linear"), **options, walk=0.0)
+        stuck = draw(RVR("linear"), **options, method=ReversibleJump(walk=0.0))
     one = stuck.data.posterior
     ratio = (one.alpha * one.noise_variance).sel(function=1).values
     assert_allclose(ratio, ratio[:, :1] * np.ones(12))
     assert stuck.summary().loc["noise_variance", "r_hat"] < 1.5
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "The precision")
-        draw(RVR("linear"), **{**options, "method": "gibbs"})
-        draw(RVR("linear"), **options, n_samples=40)
-        draw(RVR("linear"), **options, birth="fixed")
+        draw(RVR("linear"), **options, method=Gibbs())
+        draw(RVR("linear"), **options, method=ReversibleJump(), n_samples=40)
+        draw(RVR("linear"), **options, method=ReversibleJump(birth="fixed"))
 
 
 @pytest.mark.parametrize(
