@@ -93,7 +93,9 @@ def _samplers(records: dict[str, Record]) -> str:
     )  # fmt: skip
     rows = []
     for size, one in records.items():
-        cost = {name: one[name]["seconds"] / one[name]["ess"] for name in ("gibbs", "reversible_jump")}
+        cost = {
+            name: one[name]["seconds"] / one[name]["ess"] for name in ("gibbs", "reversible_jump")
+        }
         rows.append(
             (
                 size,
