@@ -1,21 +1,19 @@
-"""Fronts of classifiers: dominance, rates, choices and the evolution that makes them."""
+"""ParetoClassifier: its front, its choices, what it refuses."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.spatial import ConvexHull
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix, roc_curve
 
 from sparsebayes import RVC, ParetoClassifier, persistence
 from sparsebayes.basis import RBF
-from sparsebayes.pareto import front as fronts
-from sparsebayes.pareto.front import Archive, choose, hull_area, roc_hull, undominated
+from sparsebayes.pareto.front import hull_area, undominated
 from tests.laws.test_estimator_checks import assert_clean
 from tests.laws.test_imports import BLOCK, run
 
-evolution = pytest.importorskip("sparsebayes.pareto.evolution")
+pytest.importorskip("pymoo")
 
 X, Y = make_moons(160, noise=0.35, random_state=0)
 LABELS = np.array(["no", "yes"])[Y]
@@ -32,132 +30,10 @@ def model():
     return small().fit(X, LABELS)
 
 
-def dominates(a, b):
-    return np.all(a <= b) and np.any(a < b)
-
-
 def measured(labels, predicted):
     """False and true positive rate by scikit-learn."""
     (tn, fp), (fn, tp) = confusion_matrix(labels, predicted)
     return fp / (fp + tn), tp / (tp + fn)
-
-
-# Dominance and hulls
-
-
-@pytest.mark.parametrize("n", [0, 1, 40, 700])
-def test_undominated_is_what_the_definition_says(n):
-    points = np.random.default_rng(n).integers(0, 12, (n, 3)).astype(float)
-    kept = undominated(points)
-    unique = {tuple(p) for p in points}
-    expected = {p for p in unique if not any(dominates(np.array(q), np.array(p)) for q in unique)}
-    assert sorted(map(tuple, points[kept])) == sorted(expected)
-    for i in kept:  # of equal ones the first
-        assert not (points[:i] == points[i]).all(axis=1).any()
-    assert_array_equal(kept, np.sort(kept))
-
-
-def test_archive_holds_the_undominated_of_all_that_came():
-    rng = np.random.default_rng(0)
-    points = rng.integers(0, 15, (600, 3)).astype(float)
-    genes = np.arange(600.0)[:, None]
-    archive = Archive(3, 1)
-    for part in np.split(np.arange(600), 24):
-        archive.add(points[part], genes[part])
-    kept = undominated(points)
-    assert len(archive) == kept.size
-    assert_array_equal(np.sort(archive.genes[:, 0]), genes[kept, 0])
-    assert_array_equal(archive.objectives, points[archive.genes[:, 0].astype(int)])
-
-
-def test_hull_area_against_a_polygon():
-    rng = np.random.default_rng(0)
-    fpr, tpr = rng.random((2, 30))
-    corners = np.array([[0, 0], [1, 1], [1, 0]])
-    polygon = ConvexHull(np.vstack([np.column_stack([fpr, tpr]), corners]))
-    below = tpr > fpr  # (1, 0) cuts off nothing but what lies below the diagonal
-    assert below.any() and not below.all()
-    assert_allclose(hull_area(fpr, tpr), polygon.volume, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("fpr", "tpr", "area"),
-    [([], [], 0.5), ([0.0], [1.0], 1.0), ([1.0], [0.0], 0.5), ([0.5, 0.5], [0.5, 1.0], 0.75)],
-)
-def test_hull_area_of_simple_cases(fpr, tpr, area):
-    assert_allclose(hull_area(fpr, tpr), area, rtol=1e-15)
-    hull = roc_hull(fpr, tpr)
-    assert_array_equal(hull[[0, -1]], [[0, 0], [1, 1]])
-    assert np.all(np.diff(np.diff(hull[:, 1]) / np.maximum(np.diff(hull[:, 0]), 1e-300)) <= 0)
-
-
-# Complexity and mutations
-
-
-def test_complexity_by_its_formula_and_free_of_scale():
-    rng = np.random.default_rng(0)
-    columns = rng.standard_normal((50, 4))
-    columns /= columns.std(axis=0)
-    weights = np.array([[0, 0, 0, 0], [0, -3.0, 0, 0], [1, 2, 0, -1], [1, 1, 1, 1.0]])
-    spread = evolution.spreads(weights @ columns.T, weights)
-    mass = [0, 1.0, *(np.abs(w).sum() / (columns @ w).std() for w in weights[2:])]
-    assert_allclose(evolution.complexity(weights, spread, "l1"), mass, rtol=1e-8)
-    squashed = np.array([0, 0.5, *(1 / (1 + 1 / m) for m in mass[2:])])  # S08 (3.3)
-    both = evolution.complexity(weights, spread, "l0+")
-    assert_allclose(both, np.array([0, 1, 3, 4]) + squashed, rtol=1e-8)
-    scaled = weights / 3e6
-    again = evolution.complexity(scaled, evolution.spreads(scaled @ columns.T, scaled), "l0+")
-    assert_array_equal(again, both)
-    assert min(mass[2:]) > 1
-
-
-def test_complexity_is_the_same_to_the_last_bit_for_the_same_weights():
-    rng = np.random.default_rng(0)
-    columns, weights = rng.standard_normal((50, 9)), rng.standard_normal((300, 9))
-    costs = []
-    for scale in (1.0, 1 / 3, 7e5):
-        scaled = scale * weights
-        costs.append(
-            evolution.complexity(scaled, evolution.spreads(scaled @ columns.T, scaled), "l0+")
-        )
-    assert_array_equal(costs[1:], [costs[0]] * 2)
-
-
-def test_weights_that_cancel_are_dominated():
-    column = np.random.default_rng(0).standard_normal(40)
-    problem = evolution.Rates(np.column_stack([column, column]) / column.std(), column > 0, "l0+")
-    cancelling = problem.evaluate(np.array([[1.0, -1.0, 1.0]]), return_values_of=["F"])
-    nothing = problem.evaluate(np.array([[0.0, 0.0, -1.0]]), return_values_of=["F"])
-    assert_array_equal(nothing, [[0, 0, 0]])
-    assert dominates(nothing[0], cancelling[0])
-
-
-def test_mutations_perturb_or_flip_one():
-    rng = np.random.default_rng(0)
-    genes = np.zeros((4000, 31))
-    genes[:, [3, 7, 20]] = [1.0, -2.0, 0.5]
-    before = genes.copy()
-    after = evolution.mutate(genes, True, rng)
-    assert_array_equal(genes, before)
-    changed = (after[:, :-1] != 0) != (before[:, :-1] != 0)
-    flips = changed.sum(axis=1)
-    assert set(flips) == {0, 1}
-    assert abs(flips.mean() - 0.5) < 0.03
-    left = after[flips == 1][:, [3, 7, 20]] == 0
-    assert abs(left.any(axis=1).mean() - 0.5) < 0.04  # as often out as in
-    assert np.all((after != before).any(axis=1))
-    assert np.all(after[flips == 1, -1] == 0)
-    perturbed = after[flips == 0]
-    assert np.mean(perturbed[:, -1] != 0) > 0.2
-    # One of four at least, a tenth of each.
-    assert 1.0 < np.mean((perturbed != before[flips == 0]).sum(axis=1)) < 1.3
-
-
-def test_mutations_without_intercept_leave_it_and_start_from_nothing():
-    genes = np.zeros((50, 6))
-    after = evolution.mutate(genes, False, np.random.default_rng(0))
-    assert_array_equal(after[:, -1], 0)
-    assert_array_equal(np.count_nonzero(after, axis=1), 1)
 
 
 # The front
@@ -297,49 +173,6 @@ def test_precomputed_kernel_equals_the_basis():
 
 # Choices
 
-FRONT = np.array(
-    [
-        (0.0, 0.0, 0.0, 0, 0.0, 0.0),
-        (0.0, 0.5, 2.5, 2, 0.1, 0.4),
-        (0.1, 0.7, 1.5, 1, 0.1, 0.6),
-        (0.2, 0.9, 2.6, 2, 0.3, 0.9),
-        (0.2, 0.95, 4.7, 4, 0.1, 0.7),
-        (0.4, 1.0, 3.6, 3, 0.3, 0.9),
-        (1.0, 1.0, 0.0, 0, 1.0, 1.0),
-    ],
-    dtype=fronts.FRONT,
-).view(np.recarray)
-COUNTS = np.array([[30, 30], [10, 10]])
-
-
-@pytest.mark.parametrize(
-    ("wishes", "expected"),
-    [
-        ({}, 3),  # 0.2 as of 4 and 5, with the fewest kernels
-        ({"by": "train"}, 4),
-        ({"by": "pooled"}, 4),
-        ({"point": np.int64(5)}, 5),
-        ({"max_kernels": 1}, 2),
-        ({"max_kernels": np.int64(0)}, 0),
-        ({"cost_fp": 6}, 4),
-        ({"cost_fp": 100}, 0),
-        ({"cost_fn": 10.0}, 6),
-        ({"cost_fn": 10.0, "cost_fp": 10.0}, 3),
-        ({"cost_fn": 3.0, "max_kernels": 1}, 6),
-        ({"prevalence": 0.05}, 0),
-        ({"cost_fn": 0}, 0),
-        ({"max_fpr": 0.1}, 4),
-        ({"max_fpr": 0.1, "max_kernels": 2}, 2),
-        ({"max_fpr": 0.05}, 0),
-        ({"min_tpr": 0.85}, 3),
-        ({"min_tpr": 0.6, "by": "train"}, 2),
-        ({"min_tpr": 0.65, "max_fpr": 0.2}, 4),
-        ({"max_fpr": 0.3, "cost_fn": 5}, 3),
-    ],
-)
-def test_choices(wishes, expected):
-    assert choose(FRONT, COUNTS, **{"by": "held_out", **wishes}) == expected
-
 
 @pytest.mark.parametrize("wishes", [{}, {"by": "held_out"}, {"by": "train"}], ids=str)
 def test_choices_are_the_best_of_all(wishes, model):
@@ -366,51 +199,6 @@ def test_predictions_are_those_of_the_choice(model):
     assert_array_equal(labels, model.predict(X_NEW, chosen))
     decision = model.decision_function(X_NEW, max_fpr=0.2, max_kernels=3)
     assert_array_equal(labels == "yes", decision > 0)
-
-
-def test_without_held_out_samples_choices_are_by_training_rates():
-    bare = FRONT.copy()
-    bare["held_out_fpr"] = bare["held_out_tpr"] = np.nan
-    counts = [[30, 30], [0, 0]]
-    assert {choose(bare, counts, by=by) for by in ("held_out", "pooled", "train")} == {4}
-
-
-@pytest.mark.parametrize(
-    ("wishes", "message"),
-    [
-        ({"point": 7}, r"point=7 .*0 to 6; the nearest is 6"),
-        ({"point": -1}, r"point=-1 .*the nearest is 0"),
-        ({"point": 1.0}, r"point must be a whole number.*got 1\.0"),
-        ({"point": True}, "point must be a whole number"),
-        ({"point": 1, "max_fpr": 0.1}, "leave out max_fpr"),
-        ({"cost_fp": -1}, r"cost_fp must be a number >= 0, got -1"),
-        ({"cost_fn": np.nan}, "cost_fn must be"),
-        ({"cost_fn": 0, "cost_fp": 0}, "both 0"),
-        ({"prevalence": 1.5}, r"prevalence must be .* from 0 to 1, got 1\.5"),
-        ({"max_kernels": -1}, "max_kernels must be a whole number >= 0, got -1"),
-        ({"max_kernels": 2.5}, "max_kernels must be a whole number"),
-        ({"max_fpr": "low"}, "max_fpr must be a number from 0 to 1, got 'low'"),
-        ({"min_tpr": 1.01}, r"min_tpr must be a number from 0 to 1, got 1\.01"),
-        (
-            {"min_tpr": 0.8, "max_fpr": 0.2},
-            r"min_tpr=0\.8 and max_fpr=0\.2 exclude each other; with max_fpr=0\.2 the largest "
-            r"min_tpr is 0\.7, with min_tpr=0\.8 the least max_fpr is 0\.3\.",
-        ),
-        ({"min_tpr": 0.7, "max_fpr": 0.1, "max_kernels": 2}, "with max_kernels=2; .* is 0.6,"),
-        ({"by": "test"}, r"by must be one of .*got 'test'"),
-    ],
-)
-def test_impossible_wishes(wishes, message):
-    with pytest.raises(ValueError, match=message):
-        choose(FRONT, COUNTS, **{"by": "held_out", **wishes})
-
-
-def test_bounds_that_no_point_meets():
-    some = FRONT[1:3]
-    with pytest.raises(ValueError, match=r"min_tpr=0\.9 is not reached; the largest rate is 0\.6"):
-        choose(some, COUNTS, by="held_out", min_tpr=0.9)
-    with pytest.raises(ValueError, match=r"max_fpr=0\.0 is not reached.*least rate is 0\.1"):
-        choose(some, COUNTS, by="held_out", max_fpr=0.0)
 
 
 def test_unfitted_and_misspelt(model):
