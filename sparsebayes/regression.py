@@ -6,26 +6,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 
-from sparsebayes._rvm.augment import Augmentation
 from sparsebayes._rvm.base import Machine
 from sparsebayes._rvm.options import as_noise, as_prior
+from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Exact, Gaussian, Solution
-from sparsebayes.engine.moments import Expansion
-from sparsebayes.uncertain.moment_maps import Predictor
-from sparsebayes.uncertain.predict import UncertainInputsMixin
 
 __all__ = ["RVR"]
 
 Array = np.ndarray
 
 
-class RVR(UncertainInputsMixin, RegressorMixin, Machine):
+class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
     """Relevance vector regression: sparse, probabilistic, tuned by the evidence.
 
     The model is ``y = Σ_m w_m φ_m(x) + noise`` with an independent Gaussian prior on each
@@ -216,109 +213,12 @@ class RVR(UncertainInputsMixin, RegressorMixin, Machine):
         variance = float(np.average(sites.target**2, weights=sites.weights))
         self._observe(X, curve * residual[:, None], curve[:, None], variance)
 
-    def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
-    ) -> Array | tuple[Array, Array]:
-        """Predict with the posterior mean.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        return_std : bool, default=False
-            Whether to return the standard deviation of a new observation, noise included.
-        return_cov : bool, default=False
-            Whether to return the covariance of new observations, noise included. The paper on
-            `augment` says nothing of it; here the extra weights of two rows correlate as the
-            kernel between them, or as the cosine between their functions if the kernel
-            is not known to be a covariance.
-
-        Returns
-        -------
-        mean : ndarray, (n,)
-        std : ndarray, (n,), or cov : ndarray, (n, n)
-            Only if asked for.
-        """
-        X = self._check_inputs(X)
-        if return_std and return_cov:
-            raise ValueError("Ask for return_std or return_cov, not for both.")
-        extra = self._augmentation()
-        mean, variance, roots = self._moments(X, extra, with_variance=return_std)
-        if return_cov:
-            columns = self.basis_.columns(X)
-            cov = columns @ self.sigma_ @ columns.T
-            cov = 0.5 * (cov + cov.T)
-            for root, together in zip(roots, extra.correlations(X) if extra else (), strict=True):
-                cov += together * np.multiply.outer(root, root)
-            cov[np.diag_indices_from(cov)] += self.noise_variance_
-            return mean, cov
-        return (mean, np.sqrt(variance + self.noise_variance_)) if return_std else mean
-
-    def _moments(
-        self, X: Array, extra: Augmentation | None, *, with_variance: bool
-    ) -> tuple[Array, Array, Array]:
-        """Mean and variance of f, and roots of what each extra function adds to it, (J, n)."""
-        mean, variance = np.empty(len(X)), np.zeros(len(X))
-        roots = np.zeros((0 if extra is None else len(extra.kernels), len(X)))
-        numbers = 4 * self.coef_.size + (0 if extra is None else extra.numbers)
-        for part in self._batches(len(X), numbers):
-            columns = self.basis_.columns(X[part])
-            mean[part] = self.offset_ + columns @ self.coef_
-            if extra is not None:
-                shift, root = extra.correct(X[part], columns)
-                mean[part] += shift[:, 0]
-                roots[:, part] = root[:, 0].T
-            if with_variance:
-                spread = np.einsum("ns,ns->n", columns @ self.sigma_, columns)
-                variance[part] = np.maximum(spread, 0.0)
-        return mean, variance + np.einsum("jn,jn->n", roots, roots), roots
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw observations from the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-
-        Returns
-        -------
-        samples : ndarray, (n, n_samples)
-            Each column is one draw of the weights, with noise. With `augment` each row has a weight
-            of its own besides, and the time grows with the cube of their number.
-        """
-        X = self._check_inputs(X)
-        rng, extra = check_random_state(random_state), self._augmentation()
-        mean, _, roots = self._moments(X, extra, with_variance=False)
-        weights = _root(self.sigma_) @ rng.standard_normal((self.coef_.size, n_samples))
-        noise = np.sqrt(self.noise_variance_) * rng.standard_normal((len(X), n_samples))
-        samples = mean[:, None] + self.basis_.columns(X) @ weights + noise
-        for root, together in zip(roots, extra.correlations(X) if extra else (), strict=True):
-            draws = _root(together) @ rng.standard_normal((len(X), n_samples))
-            samples += root[:, None] * draws
-        return samples
-
-    def _expansion(self) -> Expansion | None:
-        functions = self.basis_.functions()
-        if functions is None:
-            return None
-        noise = self.noise_variance_
-        root = _root(self.sigma_).T
-        return Expansion(
-            functions, self.coef_, root, np.ones(len(root)), self.offset_, noise, noise
+    def predictive(self) -> LinearPredictive:
+        return LinearPredictive(
+            self.basis_,
+            self.coef_,
+            self.sigma_,
+            self.offset_,
+            self.noise_variance_,
+            self._augmentation(),
         )
-
-    def _predictor(self) -> Predictor:
-        extra = self._augmentation()
-
-        def predict(X: Array) -> tuple[Array, Array]:
-            mean, variance, _ = self._moments(X, extra, with_variance=True)
-            return mean, variance + self.noise_variance_
-
-        return predict
-
-
-def _root(covariance: Array) -> Array:
-    """A square root, of a covariance that rounding may have made indefinite."""
-    values, vectors = np.linalg.eigh(covariance)
-    return vectors * np.sqrt(np.maximum(values, 0.0))

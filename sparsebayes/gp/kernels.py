@@ -189,3 +189,11 @@ def shape_of(kernel: Kernel, n_features: int) -> Shape | None:
     # What noise is multiplied with counts at equal inputs only.
     noise = left.noise * (theirs + right.noise) + ours * right.noise
     return Shape(heights, precisions, float(slope), float(noise))
+
+
+def without_shape(kernel: Kernel) -> str:
+    """What to tell of a kernel that is no such sum."""
+    return (
+        f"kernel={kernel}, which is not made of RBF, products of RBF and DotProduct, each times "
+        "a constant, and sums of them"
+    )

@@ -1,36 +1,31 @@
-"""Gaussian process regression of reduced rank, and tuned by leaving one out.
-
-Full Gaussian processes are scikit-learn's own.
-"""
+"""Gaussian process regression of reduced rank. Full Gaussian processes are scikit-learn's own."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
-from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import (
     check_choice,
     check_limits,
     check_range,
     check_switches,
     remedies,
+    whole_number,
 )
-from sparsebayes.engine.moments import Expansion
-from sparsebayes.gp.kernels import check_kernel, check_noiseless, default_kernel, shape_of
-from sparsebayes.gp.support import ROWS, Model, State, augment, climb, evaluate, select, solve
-from sparsebayes.uncertain.moment_maps import Predictor
-from sparsebayes.uncertain.predict import UncertainInputsMixin
+from sparsebayes.gp.kernels import check_kernel, check_noiseless, default_kernel
+from sparsebayes.gp.predictive import SupportPredictive
+from sparsebayes.gp.support import Model, SupportPosterior, climb, evaluate, select
 
 Array = np.ndarray
 
@@ -39,7 +34,7 @@ LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol;
 SELECTIONS = ("evidence", "posterior", "random")
 
 
-class ReducedRankGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
+class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression of reduced rank, on a support set of the training inputs.
 
     The model is ``f(x) = Σ_m w_m k(x, x_m)`` over M support inputs with ``w ~ N(0, K_mm⁻¹)``: at
@@ -88,7 +83,7 @@ class ReducedRankGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
         Support inputs, and all training inputs, which the extra weight needs.
     kernel_ : kernel
         With the parameters learned.
-    coef_, sigma_ : ndarray, (M,) and (M, M)
+    weights_, sigma_ : ndarray, (M,) and (M, M)
         Posterior mean and covariance of the support inputs' weights.
     offset_ : float
         The mean of the targets, which are centred before the fit.
@@ -111,7 +106,7 @@ class ReducedRankGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
 
     A fit holds a few N × M arrays. An extra weight belongs to one test input alone; in the
     covariance of several, what their weights add is correlated as the Gaussian process given the
-    support inputs is, so that the diagonal holds the squares of the standard deviations.
+    support inputs is.
 
     References
     ----------
@@ -194,9 +189,7 @@ class ReducedRankGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
         check_switches(optimize=self.optimize, augment=self.augment, verbose=0)
         check_limits(self.max_iter, self.tol)
         for name in ("n_support", "n_cycles", "n_search"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-                raise ValueError(f"{name} must be a whole number >= 1, got {value!r}.")
+            whole_number(name, getattr(self, name))
 
     def _learn(self, X: Array, y: Array, kernel: Kernel, noise: float, scale: float) -> None:
         """Take turns in selecting and optimising, keep the best, and polish it."""
@@ -257,133 +250,23 @@ class ReducedRankGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
         )[0]
 
     def _store(self, model: Model) -> None:
-        self._state: State = evaluate(model)[0]
+        self._posterior: SupportPosterior = evaluate(model)[0]
         self.X_train_ = model.X
         self.support_ = model.support
         self.support_vectors_ = model.X[model.support]
         self.kernel_ = model.kernel
         self.noise_variance_ = float(model.noise)
-        self.log_evidence_ = self._state.evidence
-        inverse = solve(self._state.factor, np.eye(len(model.support)))
-        root = solve(self._state.posterior, inverse)
-        self.coef_ = inverse.T @ self._state.latent
+        self.log_evidence_ = self._posterior.evidence
+        self.weights_, root = self._posterior.weights()
         self.sigma_ = root.T @ root
 
-    def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
-    ) -> Array | tuple[Array, Array]:
-        """Predict with the posterior mean.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        return_std : bool, default=False
-            Whether to return the standard deviation of a new observation, noise included.
-        return_cov : bool, default=False
-            Whether to return the covariance of new observations, noise included.
-
-        Returns
-        -------
-        mean : ndarray, (n,)
-        std : ndarray, (n,), or cov : ndarray, (n, n)
-            Only if asked for.
-        """
-        X = self._check_inputs(X)
-        if return_std and return_cov:
-            raise ValueError("Ask for return_std or return_cov, not for both.")
-        if return_cov:
-            return self._joint(X)
-        mean, variance = np.empty(len(X)), np.empty(len(X))
-        numbers = 4 * len(self.support_) + (
-            3 * min(len(self.X_train_), ROWS) if self.augment else 0
-        )
-        for part in gen_batches(len(X), max(1, memory_budget() // 8 // (numbers + 16))):
-            mean[part], variance[part] = self._marginal(X[part], return_std)
-        if not return_std:
-            return mean
-        return mean, np.sqrt(variance + self.noise_variance_)
-
-    def _check_inputs(self, X: Any) -> Array:
-        check_is_fitted(self)
-        with remedies():
-            return validate_data(self, X, dtype=np.float64, reset=False)
-
-    def _white(self, X: Array) -> Array:
-        """L⁻¹ k(support, X)."""
-        return solve(self._state.factor, self.kernel_(self.support_vectors_, X))
-
-    def _augment(self, X: Array, white: Array) -> tuple[Array, Array, Array]:
-        return augment(
+    def predictive(self) -> SupportPredictive:
+        return SupportPredictive(
             self.kernel_,
             self.X_train_,
             self.support_vectors_,
-            self._state,
+            self._posterior,
+            self.offset_,
             self.noise_variance_,
-            X,
-            white,
+            bool(self.augment),
         )
-
-    def _marginal(self, X: Array, with_variance: bool) -> tuple[Array, Array]:
-        """Means, and variances without the noise."""
-        white = self._white(X)
-        mean = self.offset_ + self._state.latent @ white
-        variance = np.zeros(len(X))
-        if with_variance:
-            variance = (solve(self._state.posterior, white) ** 2).sum(axis=0)
-        if not self.augment:
-            return mean, variance
-        shift, extra, _ = self._augment(X, white)
-        return mean + shift, variance + extra
-
-    def _joint(self, X: Array) -> tuple[Array, Array]:
-        """Mean and covariance, with the noise."""
-        white = self._white(X)
-        mean = self.offset_ + self._state.latent @ white
-        root = solve(self._state.posterior, white)
-        cov = root.T @ root
-        if self.augment:
-            shift, extra, left = self._augment(X, white)
-            mean += shift
-            own = self.kernel_(X) - white.T @ white
-            own[np.diag_indices(len(X))] = left
-            scale = np.sqrt(np.divide(extra, left, out=np.zeros_like(left), where=left > 0))
-            cov += scale[:, None] * own * scale
-        cov[np.diag_indices(len(X))] += self.noise_variance_
-        return mean, 0.5 * (cov + cov.T)
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw observations from the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-
-        Returns
-        -------
-        samples : ndarray, (n, n_samples)
-            Each column is one draw, noise included.
-        """
-        mean, cov = self._joint(self._check_inputs(X))
-        rng = check_random_state(random_state)
-        values, vectors = np.linalg.eigh(cov)
-        normal = rng.standard_normal((len(mean), n_samples))
-        return mean[:, None] + (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
-
-    def _expansion(self) -> Expansion | None:
-        shape = shape_of(self.kernel_, self.support_vectors_.shape[1])
-        if shape is None:
-            return None
-        inverse = solve(self._state.factor, np.eye(len(self.support_)))
-        root = solve(self._state.posterior, inverse)
-        functions, (coef, root) = shape.expand(self.support_vectors_, self.coef_, root)
-        noise = self.noise_variance_
-        return Expansion(functions, coef, root, np.ones(len(root)), self.offset_, noise, noise)
-
-    def _predictor(self) -> Predictor:
-        def predict(X: Array) -> tuple[Array, Array]:
-            mean, variance = self._marginal(X, with_variance=True)
-            return mean, variance + self.noise_variance_
-
-        return predict

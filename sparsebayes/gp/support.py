@@ -21,7 +21,6 @@ Array = np.ndarray
 
 JITTER = 1e-10  # added to the diagonal of K_mm, relative to its mean
 NOISE_RANGE = np.log([1e-10, 10.0])  # of the noise variance, relative to that of the targets
-ROWS = 2048  # training inputs in a block of `augment`
 DEPENDENT = 1e-9  # a support input whose variance given the others is less than this adds nothing
 
 
@@ -65,16 +64,16 @@ class Model:
 
 
 @dataclass(frozen=True)
-class State:
-    """What a model amounts to.
+class SupportPosterior:
+    """The posterior of the support inputs' weights, and the evidence.
 
     Attributes
     ----------
     evidence : float
     factor : ndarray, (M, M)
         L, lower.
-    posterior : ndarray, (M, M)
-        The Cholesky factor of B, lower.
+    precision : ndarray, (M, M)
+        The Cholesky factor of B, the posterior precision of ``Lᵀ w``, lower.
     latent : ndarray, (M,)
         Posterior mean of ``Lᵀ w``.
     alpha : ndarray, (N,)
@@ -83,13 +82,20 @@ class State:
 
     evidence: float
     factor: Array
-    posterior: Array
+    precision: Array
     latent: Array
     alpha: Array
 
+    def weights(self) -> tuple[Array, Array]:
+        """Posterior mean (M,) of w, and R (M, M) with ``RᵀR`` its covariance."""
+        inverse = solve(self.factor, np.eye(len(self.factor)))
+        return inverse.T @ self.latent, solve(self.precision, inverse)
 
-def evaluate(model: Model, by_kernel: bool = False, by_noise: bool = False) -> tuple[State, Array]:
-    """The state, and the gradient of the evidence by θ, log σ² or both, where asked for."""
+
+def evaluate(
+    model: Model, by_kernel: bool = False, by_noise: bool = False
+) -> tuple[SupportPosterior, Array]:
+    """The posterior, and the gradient of the evidence by θ, log σ² or both, where asked for."""
     kernel, X, y, support, noise = model.parts
     size, count = len(y), len(support)
     columns = kernel(X, X[support])
@@ -97,23 +103,23 @@ def evaluate(model: Model, by_kernel: bool = False, by_noise: bool = False) -> t
     whitened = solve(factor, columns.T)
     inner = whitened @ whitened.T / noise
     inner[np.diag_indices(count)] += 1.0
-    posterior, _ = _factor(inner, kernel, 0.0)
-    latent = solve(posterior, solve(posterior, whitened @ y / noise), transposed=True)
+    precision, _ = _factor(inner, kernel, 0.0)
+    latent = solve(precision, solve(precision, whitened @ y / noise), transposed=True)
     alpha = (y - latent @ whitened) / noise
     # yᵀQ⁻¹y as a sum of squares: nothing cancels when the noise is small.
     quadratic = noise * (alpha @ alpha) + latent @ latent
-    log_det = size * np.log(noise) + 2.0 * np.log(np.diag(posterior)).sum()
+    log_det = size * np.log(noise) + 2.0 * np.log(np.diag(precision)).sum()
     evidence = -0.5 * float(quadratic + log_det + size * np.log(2.0 * np.pi))
-    state = State(evidence, factor, posterior, latent, alpha)
+    posterior = SupportPosterior(evidence, factor, precision, latent, alpha)
     eye = np.eye(count)
-    inverse_posterior = solve(posterior, eye) if by_kernel or by_noise else eye
+    inverse_precision = solve(precision, eye) if by_kernel or by_noise else eye
     gradient = np.empty(0)
     if by_kernel:
         # With E the evidence: dE/dQ = ½(ααᵀ − Q⁻¹), from which QC04 (3.24)-(3.25) follow by
         # dE/dK = 2 dE/dQ Pᵀ and dE/dK_mm = −P dE/dQ Pᵀ, P = K_mm⁻¹ Kᵀ.
         inverse_factor = solve(factor, eye)
         weights = solve(factor, latent, transposed=True)
-        covariance = inverse_posterior.T @ (inverse_posterior @ inverse_factor)  # B⁻¹ L⁻¹
+        covariance = inverse_precision.T @ (inverse_precision @ inverse_factor)  # B⁻¹ L⁻¹
         by_columns = whitened.T @ (covariance / -noise)
         by_columns += np.multiply.outer(alpha, weights)
         by_square = 0.5 * inverse_factor.T @ (inverse_factor - covariance)
@@ -122,9 +128,9 @@ def evaluate(model: Model, by_kernel: bool = False, by_noise: bool = False) -> t
         by_columns[support] += by_square  # K_mm is a part of K
         gradient = contract(kernel, X, X[support], by_columns, columns)
     if by_noise:
-        trace = size - count + (inverse_posterior**2).sum()  # σ² tr Q⁻¹
+        trace = size - count + (inverse_precision**2).sum()  # σ² tr Q⁻¹
         gradient = np.append(gradient, 0.5 * (noise * (alpha @ alpha) - trace))
-    return state, gradient
+    return posterior, gradient
 
 
 def climb(
@@ -150,11 +156,11 @@ def climb(
             kernel=kernel.clone_with_theta(values[:count]) if count else kernel,
             noise=float(np.exp(values[-1])) if by_noise else model.noise,
         )
-        state, gradient = evaluate(trial, by_kernel, by_noise)
-        if not best.evidence > state.evidence:
-            best = replace(trial, evidence=state.evidence)
+        found, gradient = evaluate(trial, by_kernel, by_noise)
+        if not best.evidence > found.evidence:
+            best = replace(trial, evidence=found.evidence)
         # The units of the targets do not count.
-        return -state.evidence / len(model.y) - 0.5 * np.log(scale), -gradient / len(model.y)
+        return -found.evidence / len(model.y) - 0.5 * np.log(scale), -gradient / len(model.y)
 
     found = minimize(
         loss,
@@ -226,53 +232,3 @@ def select(
         support.append(int(pool[best]))
         path.append(float(evidence))
     return np.array(support, dtype=np.intp), np.array(path)
-
-
-def augment(
-    kernel: Kernel,
-    X: Array,
-    support: Array,
-    state: State,
-    noise: float,
-    points: Array,
-    white: Array,
-) -> tuple[Array, Array, Array]:
-    """What an extra weight for each point, one at a time, adds to its mean and to its variance.
-
-    QC04 (3.29) with the sign of its variance corrected, written so that nothing cancels: with
-    ``c = k** − ‖v*‖²``, ``r = k* − Vᵀ v*`` and ``t = v*ᵀ V Q⁻¹ r``, the mean gains
-    ``αᵀr (c − t)/(c + rᵀQ⁻¹r)`` and the variance ``(c − t)²/(c + rᵀQ⁻¹r)``.
-
-    Parameters
-    ----------
-    support : ndarray, (M, D)
-    white : ndarray, (M, n)
-        v* of the points, ``L⁻¹ k(support, points)``.
-
-    Returns
-    -------
-    shift, extra : ndarray, (n,)
-        Of mean and variance.
-    variance : ndarray, (n,)
-        c, the prior variance given the support.
-    """
-    prior = kernel.diag(points)
-    variance = prior - (white**2).sum(axis=0)
-    project = solve(state.factor, white, transposed=True)
-    squares, signal = np.zeros(len(points)), np.zeros(len(points))
-    inside = np.zeros_like(white)
-    for i in range(0, len(X), ROWS):
-        columns = kernel(X[i : i + ROWS], support)
-        rest = kernel(X[i : i + ROWS], points)
-        rest -= columns @ project
-        squares += np.einsum("ij,ij->j", rest, rest)
-        signal += state.alpha[i : i + ROWS] @ rest
-        inside += columns.T @ rest
-    inside = solve(state.posterior, solve(state.factor, inside)) / np.sqrt(noise)
-    spread = np.maximum(squares - (inside**2).sum(axis=0), 0.0) / noise
-    cross = (solve(state.posterior, white) * inside).sum(axis=0) / np.sqrt(noise)
-    new = variance > DEPENDENT * prior  # the others are support inputs, up to rounding
-    variance = np.where(new, variance, 0.0)
-    change = np.where(new, variance - cross, 0.0)
-    total = np.where(new, variance + spread, 1.0)
-    return signal * change / total, change**2 / total, variance

@@ -6,26 +6,21 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
-from inspect import signature
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 from scipy.stats.qmc import Sobol
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._support.batching import memory_budget
-from sparsebayes._support.validation import check_choice
-from sparsebayes.engine.moments import Bumps, Expansion, Moments
-from sparsebayes.gp.kernels import shape_of
+from sparsebayes._support.batching import batches
+from sparsebayes._support.predictive import ClosedForm, Marginals
+from sparsebayes._support.validation import check_choice, whole_number
+from sparsebayes.engine.moments import Bumps, Moments
+from sparsebayes.uncertain.models import marginals_of
 
 Array = np.ndarray
-Predictor = Callable[[Array], tuple[Array, Array]]  # mean and variance, noise included
 
 METHODS = ("auto", "exact", "quadrature", "taylor", "monte_carlo")
 
@@ -49,8 +44,13 @@ class MomentMap(ABC):
 
     method: str
 
-    def __init__(self, predict: Predictor) -> None:
-        self.predict = predict
+    def __init__(self, marginals: Marginals) -> None:
+        self.marginals = marginals
+
+    def predict(self, X: Array) -> tuple[Array, Array]:
+        """Mean and variance at the rows of X, noise included."""
+        mean, variance = self.marginals.marginal(X)
+        return mean, variance + self.marginals.noise
 
     def __call__(self, mean: Array, cov: Array) -> Moments:
         """Moments at inputs with means (n, D) and covariances (n, D, D)."""
@@ -68,12 +68,12 @@ class MomentMap(ABC):
 class _Exact(MomentMap):
     method = "exact"
 
-    def __init__(self, predict: Predictor, expansion: Expansion) -> None:
-        super().__init__(predict)
-        self.expansion = expansion
+    def __init__(self, marginals: Marginals, known: ClosedForm) -> None:
+        super().__init__(marginals)
+        self.known = known
 
     def _moments(self, mean: Array, cov: Array) -> Moments:
-        return _in_batches(self.expansion.exact, mean, cov, self.expansion.numbers)
+        return _in_batches(self.known.exact, mean, cov, self.known.numbers)
 
 
 class _Taylor(MomentMap):
@@ -81,14 +81,14 @@ class _Taylor(MomentMap):
 
     method = "taylor"
 
-    def __init__(self, predict: Predictor, expansion: Expansion | None) -> None:
-        super().__init__(predict)
-        self.expansion = expansion
+    def __init__(self, marginals: Marginals, known: ClosedForm | None) -> None:
+        super().__init__(marginals)
+        self.known = known
 
     def _moments(self, mean: Array, cov: Array) -> Moments:
-        if self.expansion is not None:
-            numbers = self.expansion.numbers * mean.shape[1]
-            return _in_batches(self.expansion.taylor, mean, cov, numbers)
+        if self.known is not None:
+            numbers = self.known.numbers * mean.shape[1]
+            return _in_batches(self.known.taylor, mean, cov, numbers)
         return self._differences(mean, cov)
 
     def _differences(self, mean: Array, cov: Array) -> Moments:
@@ -113,8 +113,8 @@ class _Sampled(MomentMap):
 
     sizes: list[int]
 
-    def __init__(self, predict: Predictor, known: Expansion | None, random_state: Any) -> None:
-        super().__init__(predict)
+    def __init__(self, marginals: Marginals, known: ClosedForm | None, random_state: Any) -> None:
+        super().__init__(marginals)
         self.known = known
         self.seed = check_random_state(random_state).randint(2**31 - 1)
 
@@ -180,9 +180,9 @@ class _Quadrature(_Sampled):
     method = "quadrature"
 
     def __init__(
-        self, predict: Predictor, known: Expansion | None, random_state: Any, most: int
+        self, marginals: Marginals, known: ClosedForm | None, random_state: Any, most: int
     ) -> None:
-        super().__init__(predict, known, random_state)
+        super().__init__(marginals, known, random_state)
         largest = 1 << max(
             0, (most // _TURNS).bit_length() - 1
         )  # Sobol's points come in powers of 2
@@ -211,8 +211,8 @@ class _MonteCarlo(_Sampled):
 
     method = "monte_carlo"
 
-    def __init__(self, predict: Predictor, random_state: Any, draws: int) -> None:
-        super().__init__(predict, None, random_state)
+    def __init__(self, marginals: Marginals, random_state: Any, draws: int) -> None:
+        super().__init__(marginals, None, random_state)
         self.sizes = [draws]
 
     def _nodes(self, size: int, n_features: int) -> Array:
@@ -247,9 +247,10 @@ def _steepness(along: Array, values: Array, back: Array) -> Array:
     return np.einsum("nd,ned->ne", along, back)
 
 
-def _in_batches(function: Any, mean: Array, cov: Array, numbers: int) -> Moments:
-    each = max(1, memory_budget() // 8 // numbers)
-    parts = [function(mean[part], cov[part]) for part in gen_batches(len(mean), each)]
+def _in_batches(
+    function: Callable[[Array, Array], Moments], mean: Array, cov: Array, numbers: int
+) -> Moments:
+    parts = [function(mean[part], cov[part]) for part in batches(len(mean), numbers)]
     if len(parts) == 1:
         return parts[0]
     return Moments(*(np.concatenate([part[i] for part in parts]) for i in range(3)))
@@ -273,98 +274,21 @@ def moment_map(
     MomentMap
     """
     check_choice("method", method, METHODS)
-    if n_samples is not None and (
-        isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 2
-    ):
-        raise ValueError(f"n_samples must be None or a whole number >= 2, got {n_samples!r}.")
-    _check_model(model)
-    known, whole = _known_part(model)
+    if n_samples is not None:
+        n_samples = whole_number("n_samples", n_samples, least=2)
+    marginals = marginals_of(model)
+    known, rest = marginals.closed_form()
     if method == "auto":
-        method = "exact" if known is not None and whole else "quadrature"
-    if method == "exact" and (known is None or not whole):
-        raise ValueError(_reason(model, known))
-    predict = model._predictor() if hasattr(model, "_predictor") else _predictor(model)
-    if method == "exact" and known is not None:
-        return _Exact(predict, known)
-    if method == "taylor":
-        return _Taylor(predict, known if whole else None)
+        method = "quadrature" if known is None or rest else "exact"
     if method == "monte_carlo":
-        return _MonteCarlo(predict, random_state, int(n_samples or _DRAWS))
-    return _Quadrature(predict, known, random_state, int(n_samples or _MOST))
-
-
-def _check_model(model: Any) -> None:
-    check_is_fitted(model)
-    if isinstance(model, GaussianProcessRegressor) and not hasattr(model, "alpha_"):
-        raise NotFittedError("This GaussianProcessRegressor is not fitted yet; call 'fit' first.")
-    predict = getattr(model, "predict", None)
-    names = () if predict is None else signature(predict).parameters.values()
-    if not any(name.name == "return_std" or name.kind is name.VAR_KEYWORD for name in names):
-        raise TypeError(f"model must have a method predict(X, return_std=True), got {model!r}.")
-
-
-def _known_part(model: Any) -> tuple[Expansion | None, bool]:
-    """The part of a model whose moments have a closed form, and whether that is all of it."""
-    if isinstance(model, GaussianProcessRegressor):
-        return _process(model), True
-    if hasattr(model, "_expansion"):
-        return model._expansion(), not getattr(model, "augment", False)
-    return None, False
-
-
-def _process(model: GaussianProcessRegressor) -> Expansion | None:
-    """A fitted Gaussian process of scikit-learn, if its kernel has a `Shape`."""
-    if model.alpha_.ndim == 2 and model.alpha_.shape[1] > 1:
+        return _MonteCarlo(marginals, random_state, n_samples or _DRAWS)
+    if method == "quadrature":
+        return _Quadrature(marginals, known, random_state, n_samples or _MOST)
+    if method == "taylor":
+        return _Taylor(marginals, None if rest else known)
+    if known is None or rest:
         raise ValueError(
-            "model must be fitted to a single target; fit one GaussianProcessRegressor for each."
+            f"method='exact' has no closed form for {type(model).__name__} with {rest}; use "
+            "method='quadrature', or 'auto', which takes it."
         )
-    shape = shape_of(model.kernel_, model.X_train_.shape[1])
-    if shape is None:
-        return None
-    scale, offset = (np.asarray(part).item() for part in (model._y_train_std, model._y_train_mean))
-    inverse = solve_triangular(model.L_, np.eye(len(model.L_)), lower=True)
-    functions, (weights, root) = shape.expand(
-        model.X_train_, scale * model.alpha_.ravel(), scale * inverse
-    )
-    sign = np.full(len(root), -1.0)
-    if shape.slope:  # the prior variance of a linear part grows with the inputs
-        width = model.X_train_.shape[1]
-        own = np.hstack([np.zeros((width, len(weights) - width)), np.eye(width)])
-        root = np.vstack([root, scale * np.sqrt(shape.slope) * own])
-        sign = np.append(sign, np.ones(width))
-    noise = scale**2 * shape.noise
-    variance = scale**2 * float(shape.heights.sum()) + noise
-    return Expansion(functions, weights, root, sign, offset, variance, noise)
-
-
-def _predictor(model: Any) -> Predictor:
-    def predict(X: Array) -> tuple[Array, Array]:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            mean, std = model.predict(X, return_std=True)
-        return mean, std**2
-
-    return predict
-
-
-def _reason(model: Any, known: Expansion | None) -> str:
-    """Why there is no closed form, and what to do."""
-    name, remedy = type(model).__name__, "use method='quadrature', or 'auto', which takes it"
-    if known is not None:
-        return (
-            f"method='exact' has no closed form for {name} with augment={model.augment!r}, whose "
-            f"extra weight is divided by a function of the input; {remedy}."
-        )
-    if hasattr(model, "kernel_"):
-        what = (
-            f"kernel={model.kernel_}; it needs sums of RBF and DotProduct, each times a constant, "
-            "or products of RBF"
-        )
-    elif hasattr(model, "basis_"):
-        what = (
-            f"basis={model.basis!r}; it needs RBF, Bias, Linear, Polynomial up to degree 3, "
-            "or sums of them"
-        )
-    else:
-        what = "this model; it needs RVR, ReducedRankGPR or GaussianProcessRegressor"
-    return f"method='exact' has no closed form for {name} with {what}. Else {remedy}."
+    return _Exact(marginals, known)

@@ -92,26 +92,6 @@ def predict_uncertain(
     return out
 
 
-class UncertainInputsMixin:
-    """For regressors: prediction at Gaussian inputs as a method."""
-
-    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
-        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
-
-        Parameters
-        ----------
-        mean : array-like of shape (n, n_features)
-        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
-        method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
-
-        Returns
-        -------
-        means, variances : ndarray, (n,)
-            Of new observations, noise included.
-        """
-        return predict_uncertain(self, mean, cov, method=method)
-
-
 def check_gaussian(mean: Any, cov: Any, n_features: int | None) -> tuple[Array, Array]:
     """Means (n, D) and covariances (n, D, D) of inputs, or a clear error."""
     with remedies():

@@ -188,7 +188,7 @@ def test_weights_are_the_posterior_of_the_linear_model():
     precision = columns.T @ columns / model.noise_variance_ + model.kernel_(Z)
     np.testing.assert_allclose(model.sigma_ @ precision, np.eye(7), atol=1e-6)
     mean = np.linalg.solve(precision, columns.T @ CENTRED) / model.noise_variance_
-    np.testing.assert_allclose(model.coef_, mean, rtol=1e-6)
+    np.testing.assert_allclose(model.weights_, mean, rtol=1e-6)
 
 
 @pytest.mark.parametrize("by_evidence", [True, False])
@@ -236,7 +236,7 @@ def test_fit_learns_and_repeats_itself(selection):
     model = ReducedRankGPR(n_support=25, selection=selection, random_state=3)
     fitted = clone(model).fit(inputs, y)
     again = clone(model).fit(inputs, y)
-    for name in ("support_", "evidence_path_", "noise_variance_", "coef_"):
+    for name in ("support_", "evidence_path_", "noise_variance_", "weights_"):
         np.testing.assert_array_equal(getattr(fitted, name), getattr(again, name))
     assert fitted.converged_ and len(np.unique(fitted.support_)) == 25
     assert fitted.n_iter_ == len(fitted.evidence_path_) == 1 or selection != "random"
@@ -270,7 +270,7 @@ def test_best_turn_is_kept(monkeypatch):
         values.append(model.evidence)
         return model, finished
 
-    monkeypatch.setattr("sparsebayes.gp.climb", spy)
+    monkeypatch.setattr("sparsebayes.gp.reduced_rank.climb", spy)
     inputs, y = make(100, 2)
     model = ReducedRankGPR(n_support=6, n_search=5, random_state=0).fit(inputs, y)
     turns, last = values[:-1], values[-1]
@@ -362,8 +362,8 @@ def test_kernel_that_is_no_covariance_is_told():
 def test_blocks_of_predictions_agree(monkeypatch):
     model = ReducedRankGPR(n_support=10, random_state=0).fit(X, Y)
     whole = model.predict(GRID, return_std=True)
-    monkeypatch.setattr("sparsebayes.gp.memory_budget", lambda: 8 * 1000)
-    monkeypatch.setattr("sparsebayes._reduced_rank.ROWS", 7)
+    monkeypatch.setattr("sparsebayes._support.batching.memory_budget", lambda: 8 * 1000)
+    monkeypatch.setattr("sparsebayes.gp.predictive.ROWS", 7)
     np.testing.assert_allclose(model.predict(GRID, return_std=True), whole, rtol=1e-8)
     np.testing.assert_allclose(model.predict(GRID), whole[0], rtol=1e-8)
 

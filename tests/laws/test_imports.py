@@ -58,6 +58,7 @@ def test_names_without_scikit_learn():
         ("import sparsebayes", ["sklearn", "scipy", "matplotlib", "skops", "pandas", "pywt"]),
         ("import sparsebayes.engine", ["sklearn", "matplotlib", "skops", "pandas", "pywt"]),
         ("from sparsebayes import RVR", ["matplotlib", "skops"]),
+        ("from sparsebayes import RVR", ["sklearn.gaussian_process", "sparsebayes.uncertain"]),
         ("import sparsebayes.basis", ["matplotlib", "skops"]),
         ("import sparsebayes.cli", ["matplotlib", "skops", "sklearn"]),
     ],

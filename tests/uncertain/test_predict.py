@@ -301,10 +301,10 @@ def test_too_small_a_budget_is_told():
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("rvr_star", "augment=True"),
-        ("reduced_rank_star", "augment=True"),
-        ("laplacian", "basis='laplacian'"),
-        ("matern", "Matern"),
+        ("rvr_star", "RVR with augment"),
+        ("reduced_rank_star", "ReducedRankGPR with augment"),
+        ("laplacian", "Laplacian()"),
+        ("matern", "kernel=Matern"),
     ],
 )
 def test_exact_says_why_not_and_what_else(name, what):

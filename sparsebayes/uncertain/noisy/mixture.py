@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
-from sklearn.utils import gen_batches
 
-from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.batching import batches
+from sparsebayes._support.predictive import Predictive
+from sparsebayes.engine.linalg import symmetric_root
 from sparsebayes.engine.moments import Bumps, Expansion, Functions, Moments
 from sparsebayes.engine.noisy_gp import Theta, smoothed_kernel
 
@@ -68,15 +68,12 @@ class Process:
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
-    """Processes of equal weight, with an offset of the targets; variances include the noise."""
+class InputMixture(Predictive):
+    """Processes of equal weight, one for each set of inputs, with an offset of the targets."""
 
     processes: Sequence[Process]
     offset: float
-
-    @property
-    def noise(self) -> float:
-        return self.processes[0].theta.noise
+    noise: float
 
     def mean(self, x: Array) -> Array:
         out = np.full(len(x), self.offset)
@@ -86,20 +83,16 @@ class Mixture:
         return out
 
     def marginal(self, x: Array) -> tuple[Array, Array]:
-        """Mean and variance."""
         means, variances = np.empty((2, len(self.processes), len(x)))
         for part in self._batches(x):
             for i, process in enumerate(self.processes):
                 means[i, part], variances[i, part] = process.marginal(x[part])
-        total = variances.mean(axis=0) + means.var(axis=0) + self.noise
-        return self.offset + means.mean(axis=0), total
+        return self.offset + means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
 
     def _batches(self, x: Array) -> Iterator[slice]:
-        numbers = 4 * len(self.processes[0].alpha) + 64
-        return gen_batches(len(x), max(1, memory_budget() // 8 // numbers))
+        return batches(len(x), 4 * len(self.processes[0].alpha))
 
     def joint(self, x: Array) -> tuple[Array, Array]:
-        """Mean and covariance."""
         means, cov = [], np.zeros((len(x), len(x)))
         for process in self.processes:
             mean, own = process.joint(x)
@@ -107,25 +100,24 @@ class Mixture:
             cov += own / len(self.processes)
         around = np.array(means) - np.mean(means, axis=0)
         cov += around.T @ around / len(means)
-        cov[np.diag_indices(len(x))] += self.noise
         return self.offset + np.mean(means, axis=0), 0.5 * (cov + cov.T)
 
-    def draw(self, x: Array, n_samples: int, rng: Any) -> Array:
-        """Draws of targets, (n, n_samples); each from one of the processes."""
+    def draw(self, x: Array, n_samples: int, rng: np.random.RandomState) -> Array:
+        """Each column is drawn from one of the processes."""
         chosen = rng.randint(len(self.processes), size=n_samples)
         normal = rng.standard_normal((len(x), n_samples))
-        out = np.sqrt(self.noise) * rng.standard_normal((len(x), n_samples)) + self.offset
+        out = np.full((len(x), n_samples), self.offset)
         for i in np.unique(chosen):
             mean, cov = self.processes[i].joint(x)
-            values, vectors = np.linalg.eigh(cov)
-            root = vectors * np.sqrt(np.maximum(values, 0.0))
-            out[:, chosen == i] += mean[:, None] + root @ normal[:, chosen == i]
+            out[:, chosen == i] += mean[:, None] + symmetric_root(cov) @ normal[:, chosen == i]
         return out
 
-    def expansion(self) -> MixtureExpansion | None:
+    def closed_form(self) -> tuple[MixtureExpansion | None, str]:
         parts = [process.expansion(self.offset) for process in self.processes]
         known = [part for part in parts if part is not None]
-        return MixtureExpansion(known) if len(known) == len(parts) else None
+        if len(known) < len(parts):
+            return None, "training inputs whose noise differs from sample to sample"
+        return MixtureExpansion(known), ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
+from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import (
     check_choice,
     check_limits,
@@ -23,16 +24,14 @@ from sparsebayes._support.validation import (
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.noisy_gp import precisions
 from sparsebayes.gp.kernels import check_kernel, default_kernel
-from sparsebayes.uncertain.moment_maps import Predictor
 from sparsebayes.uncertain.noisy import impute, slope, stochastic_em
-from sparsebayes.uncertain.noisy.mixture import Mixture, MixtureExpansion, Process
+from sparsebayes.uncertain.noisy.mixture import InputMixture, Process
 from sparsebayes.uncertain.noisy.space import (
     Data,
     Space,
     check_input_noise,
     check_squared_exponential,
 )
-from sparsebayes.uncertain.predict import UncertainInputsMixin
 
 Array = np.ndarray
 
@@ -52,7 +51,7 @@ OPTIONAL = (
 )
 
 
-class NoisyInputGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
+class NoisyInputGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression on training inputs that are known with noise.
 
     The inputs of the training set are observed as ``u_n``, and the true ones are
@@ -357,7 +356,7 @@ class NoisyInputGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
         self.kernel_, self.noise_variance_, factor = space.read(vector)
         self.input_noise_ = np.broadcast_to(factor * data.variances, data.X.shape).copy()
         self.inputs_ = inputs.copy()
-        self._mixture = Mixture(processes, self.offset_)
+        self._mixture = InputMixture(processes, self.offset_, self.noise_variance_)
 
     def _end(self, path: Array, converged: bool, remedy: str) -> None:
         self.evidence_path_ = path
@@ -371,59 +370,5 @@ class NoisyInputGPR(UncertainInputsMixin, RegressorMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
-    ) -> Array | tuple[Array, Array]:
-        """Predict at clean inputs.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        return_std : bool, default=False
-            Whether to return the standard deviation of a new observation, noise included.
-        return_cov : bool, default=False
-            Whether to return the covariance of new observations, noise included.
-
-        Returns
-        -------
-        mean : ndarray, (n,)
-        std : ndarray, (n,), or cov : ndarray, (n, n)
-            Only if asked for.
-        """
-        X = self._check_inputs(X)
-        if return_std and return_cov:
-            raise ValueError("Ask for return_std or return_cov, not for both.")
-        if return_cov:
-            return self._mixture.joint(X)
-        if not return_std:
-            return self._mixture.mean(X)
-        mean, variance = self._mixture.marginal(X)
-        return mean, np.sqrt(variance)
-
-    def _check_inputs(self, X: Any) -> Array:
-        check_is_fitted(self)
-        with remedies():
-            return validate_data(self, X, dtype=np.float64, reset=False)
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw observations from the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-
-        Returns
-        -------
-        samples : ndarray, (n, n_samples)
-            Each column is one draw, noise included.
-        """
-        X = self._check_inputs(X)
-        return self._mixture.draw(X, n_samples, check_random_state(random_state))
-
-    def _expansion(self) -> MixtureExpansion | None:
-        return self._mixture.expansion()
-
-    def _predictor(self) -> Predictor:
-        return self._mixture.marginal
+    def predictive(self) -> InputMixture:
+        return self._mixture

@@ -1,0 +1,99 @@
+"""The predictive distribution of a linear model with Gaussian weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes._rvm.augment import Augmentation
+from sparsebayes._support.batching import batches
+from sparsebayes._support.predictive import EXTRA_WEIGHT, Predictive
+from sparsebayes.basis import Basis
+from sparsebayes.engine.linalg import symmetric_root
+from sparsebayes.engine.moments import Expansion
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPredictive(Predictive):
+    """Of kept functions, and with `extra` of a further function at each test point.
+
+    The paper on `augment` has one test point. Here the extra weights of two points correlate as
+    `Augmentation.correlations` says.
+
+    Attributes
+    ----------
+    basis : Basis
+        The S functions that were kept.
+    weights, sigma : ndarray, (S,) and (S, S)
+        Posterior mean and covariance.
+    offset, noise : float
+    extra : Augmentation or None
+    """
+
+    basis: Basis
+    weights: Array
+    sigma: Array
+    offset: float
+    noise: float
+    extra: Augmentation | None
+
+    def mean(self, X: Array) -> Array:
+        return self._moments(X, with_variance=False)[0]
+
+    def marginal(self, X: Array) -> tuple[Array, Array]:
+        return self._moments(X, with_variance=True)[:2]
+
+    def joint(self, X: Array) -> tuple[Array, Array]:
+        mean, _, roots = self._moments(X, with_variance=False)
+        columns = self.basis.columns(X)
+        cov = columns @ self.sigma @ columns.T
+        cov = 0.5 * (cov + cov.T)
+        for root, together in zip(roots, self._correlations(X), strict=True):
+            cov += together * np.multiply.outer(root, root)
+        return mean, cov
+
+    def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
+        mean, _, roots = self._moments(X, with_variance=False)
+        weights = symmetric_root(self.sigma) @ rng.standard_normal((self.weights.size, n_samples))
+        samples = mean[:, None] + self.basis.columns(X) @ weights
+        for root, together in zip(roots, self._correlations(X), strict=True):
+            draws = symmetric_root(together) @ rng.standard_normal((len(X), n_samples))
+            samples += root[:, None] * draws
+        return samples
+
+    def closed_form(self) -> tuple[Expansion | None, str]:
+        functions = self.basis.functions()
+        if functions is None:
+            return None, (
+                f"basis_={self.basis!r}, which is not made of RBF, Bias, Linear and Polynomial up "
+                "to degree 3"
+            )
+        root = symmetric_root(self.sigma).T
+        sign, noise = np.ones(len(root)), self.noise
+        known = Expansion(functions, self.weights, root, sign, self.offset, noise, noise)
+        if self.extra is None:
+            return known, ""
+        return known, EXTRA_WEIGHT
+
+    def _correlations(self, X: Array) -> list[Array]:
+        return [] if self.extra is None else self.extra.correlations(X)
+
+    def _moments(self, X: Array, *, with_variance: bool) -> tuple[Array, Array, Array]:
+        """Mean, variance, and roots of what each extra function adds to the variance, (J, n)."""
+        extra, mean, variance = self.extra, np.empty(len(X)), np.zeros(len(X))
+        roots = np.zeros((0 if extra is None else len(extra.kernels), len(X)))
+        numbers = 4 * self.weights.size + (0 if extra is None else extra.numbers)
+        for part in batches(len(X), numbers):
+            columns = self.basis.columns(X[part])
+            mean[part] = self.offset + columns @ self.weights
+            if extra is not None:
+                shift, root = extra.correct(X[part], columns)
+                mean[part] += shift[:, 0]
+                roots[:, part] = root[:, 0].T
+            if with_variance:
+                spread = np.einsum("ns,ns->n", columns @ self.sigma, columns)
+                variance[part] = np.maximum(spread, 0.0)
+        return mean, variance + np.einsum("jn,jn->n", roots, roots), roots

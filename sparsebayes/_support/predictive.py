@@ -1,0 +1,181 @@
+"""What a fitted model offers about its predictions, and the methods of a regressor that follow.
+
+A regressor gives a `Predictive` by one method, `predictive()`; `GaussianRegressorMixin` makes
+`predict`, `sample_y` and `predict_uncertain` of it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sparsebayes._support.validation import remedies, whole_number
+
+Array = np.ndarray
+
+# Why a model with `augment` has no closed form at Gaussian inputs.
+EXTRA_WEIGHT = "augment, whose extra weight is divided by a function of the input"
+
+
+class ClosedForm(Protocol):
+    """A model whose mean and variance at Gaussian inputs are known; variances include the noise."""
+
+    @property
+    def noise(self) -> float:
+        """The part of every variance that no knowledge of the input removes."""
+
+    @property
+    def numbers(self) -> int:
+        """How many a test point takes."""
+
+    @property
+    def functions(self) -> Sequence[Any]:
+        """The functions of the input that the model is made of."""
+
+    def predict(self, X: Array) -> tuple[Array, Array]:
+        """Mean and variance at the rows of X."""
+
+    def exact(self, mean: Array, cov: Array) -> Any:
+        """The `Moments` (of `sparsebayes.engine.moments`) at ``N(mean, cov)``."""
+
+    def taylor(self, mean: Array, cov: Array) -> Any:
+        """The same by expansion about the mean."""
+
+
+class Marginals(ABC):
+    """The predictions of a fitted model, each on its own.
+
+    Attributes
+    ----------
+    noise : float
+        The variance that a new observation has besides; 0 if `marginal` includes it.
+    """
+
+    noise: float
+
+    @abstractmethod
+    def marginal(self, X: Array) -> tuple[Array, Array]:
+        """Mean and variance at each row of X, (n,), without the noise."""
+
+    @abstractmethod
+    def closed_form(self) -> tuple[ClosedForm | None, str]:
+        """The part of the model whose moments at Gaussian inputs are known, if there is one.
+
+        The text says what has no closed form, for the error of ``method="exact"``; it is empty if
+        the part is all of the model.
+        """
+
+
+class Predictive(Marginals):
+    """The predictions of a fitted regressor, also of several inputs together."""
+
+    @abstractmethod
+    def mean(self, X: Array) -> Array:
+        """The mean alone, (n,)."""
+
+    @abstractmethod
+    def joint(self, X: Array) -> tuple[Array, Array]:
+        """Mean (n,) and covariance (n, n) of all rows of X, without the noise."""
+
+    @abstractmethod
+    def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
+        """Draws at all rows of X together, (n, n_samples), without the noise."""
+
+
+class GaussianRegressorMixin(ABC):
+    """The methods of a regressor whose predictions have a mean and a covariance."""
+
+    @abstractmethod
+    def predictive(self) -> Predictive:
+        """The predictive distribution of the fitted model.
+
+        `predict`, `sample_y` and `predict_uncertain` are made of it; they also check what they are
+        given. A new regressor implements this method.
+
+        Returns
+        -------
+        predictive : Predictive
+        """
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Predict with the posterior mean.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation, noise included.
+        return_cov : bool, default=False
+            Whether to return the covariance of new observations, noise included.
+
+        Returns
+        -------
+        mean : ndarray, (n,)
+        std : ndarray, (n,), or cov : ndarray, (n, n)
+            Only if asked for.
+        """
+        X = check_inputs(self, X)
+        if return_std and return_cov:
+            raise ValueError("Ask for return_std or return_cov, not for both.")
+        found = self.predictive()
+        if return_cov:
+            mean, cov = found.joint(X)
+            cov[np.diag_indices_from(cov)] += found.noise
+            return mean, cov
+        if return_std:
+            mean, variance = found.marginal(X)
+            return mean, np.sqrt(variance + found.noise)
+        return found.mean(X)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+        """Draw observations from the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+
+        Returns
+        -------
+        samples : ndarray, (n, n_samples)
+            Each column is one draw at all rows together, noise included.
+        """
+        X = check_inputs(self, X)
+        n_samples = whole_number("n_samples", n_samples)
+        rng, found = check_random_state(random_state), self.predictive()
+        samples = found.draw(X, n_samples, rng)
+        return samples + np.sqrt(found.noise) * rng.standard_normal(samples.shape)
+
+    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
+        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
+
+        Parameters
+        ----------
+        mean : array-like of shape (n, n_features)
+        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
+        method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
+
+        Returns
+        -------
+        means, variances : ndarray, (n,)
+            Of new observations, noise included.
+        """
+        # Imported here: it lies above the regressors, and few of their users need it.
+        from sparsebayes.uncertain import predict_uncertain
+
+        return predict_uncertain(self, mean, cov, method=method)
+
+
+def check_inputs(model: Any, X: Any) -> Array:
+    """Inputs to predict at as an array of floats, for a model that is fitted; or a clear error."""
+    check_is_fitted(model)
+    with remedies():
+        return validate_data(model, X, dtype=np.float64, reset=False)
