@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._support.validation import remedies, whole_number
+
+if TYPE_CHECKING:
+    from sparsebayes.engine.moments import Functions, Moments
 
 Array = np.ndarray
 
@@ -34,16 +37,16 @@ class ClosedForm(Protocol):
         """How many a test point takes."""
 
     @property
-    def functions(self) -> Sequence[Any]:
+    def functions(self) -> Sequence[Functions]:
         """The functions of the input that the model is made of."""
 
     def predict(self, X: Array) -> tuple[Array, Array]:
         """Mean and variance at the rows of X."""
 
-    def exact(self, mean: Array, cov: Array) -> Any:
-        """The `Moments` (of `sparsebayes.engine.moments`) at ``N(mean, cov)``."""
+    def exact(self, mean: Array, cov: Array) -> Moments:
+        """Moments at ``N(mean, cov)``; (n, D) and (n, D, D)."""
 
-    def taylor(self, mean: Array, cov: Array) -> Any:
+    def taylor(self, mean: Array, cov: Array) -> Moments:
         """The same by expansion about the mean."""
 
 

@@ -79,10 +79,8 @@ class Process(Predicted):
         if shape is None:
             return None, without_shape(model.kernel_)
         # scikit-learn keeps the units of the targets in private attributes only.
-        scale, offset = (
-            np.asarray(model._y_train_std).item(),
-            np.asarray(model._y_train_mean).item(),
-        )
+        scale = np.asarray(model._y_train_std).item()
+        offset = np.asarray(model._y_train_mean).item()
         inverse = solve_triangular(model.L_, np.eye(len(model.L_)), lower=True)
         functions, (weights, root) = shape.expand(
             model.X_train_, scale * model.alpha_.ravel(), scale * inverse
