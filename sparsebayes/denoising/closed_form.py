@@ -39,13 +39,13 @@ class Group:
     Attributes
     ----------
     bands : list of Band
-    prior : Inclusion
+    prior : ShrinkagePrior
     gain : callable
         From ``z = c²/σ²`` to the factor between a coefficient and its estimate.
     """
 
     bands: list[Band]
-    prior: shrinkage_prior.Inclusion
+    prior: shrinkage_prior.ShrinkagePrior
     gain: shrinkage_prior.Gain
 
 
@@ -149,7 +149,7 @@ class Shrunk:
             prior = shrinkage_prior.estimate(z)
             yield Group(some, prior, self._rule(z, prior))
 
-    def _rule(self, z: Array, prior: shrinkage_prior.Inclusion) -> shrinkage_prior.Gain:
+    def _rule(self, z: Array, prior: shrinkage_prior.ShrinkagePrior) -> shrinkage_prior.Gain:
         """From z to the factor between a coefficient and its estimate."""
         c, limit = self._c, 2.0 * np.log(self.projections.size)  # of z, where it is a threshold
 

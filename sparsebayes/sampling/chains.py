@@ -13,8 +13,8 @@ from sparsebayes._support.reporting import Reporter
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Design, Exact, Sequential, Stop, linalg, make_design, run
 from sparsebayes.engine.mcmc.chain import Chain
-from sparsebayes.engine.mcmc.posterior import Target
-from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.posterior import SparsePosterior
+from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.draws import Draws
 from sparsebayes.sampling.methods import Bounds, Method, Start
@@ -40,7 +40,7 @@ class Posterior:
         With the length scales of the optimum.
     functions : ndarray of int, (M,)
         The candidates, as the basis numbers them.
-    target : Target
+    target : SparsePosterior
     problem : Exact
         The same model for the solvers, to find starts.
     optimum : tuple
@@ -49,7 +49,7 @@ class Posterior:
 
     basis: Basis
     functions: Array
-    target: Target
+    target: SparsePosterior
     problem: Exact
     optimum: Start
     max_iter: int
@@ -60,7 +60,7 @@ def build(
     model: RVR,
     samples: tuple[Array, Array, Array],
     *,
-    inclusion: Inclusion,
+    inclusion: InclusionPrior,
     bounds: Bounds,
     noise_prior: tuple[float, float],
     per_alpha: bool,
@@ -87,7 +87,7 @@ def build(
     norms = problem.norms
     places = np.searchsorted(functions, model.relevance_)
     shape, scale = noise_prior
-    target = Target(
+    target = SparsePosterior(
         gram=_gram(design, weights, norms),
         moments=problem.moments / np.sqrt(norms),
         energy=energy,
@@ -95,7 +95,7 @@ def build(
         n_samples=sites.size,
         slab=Slab(prior, low, high, per_alpha),
         inclusion=inclusion,
-        noise=Noise(shape, scale * energy / sites.size, sites.noise_variance),
+        noise=NoisePrior(shape, scale * energy / sites.size, sites.noise_variance),
     )
     return Posterior(
         basis,
@@ -164,7 +164,7 @@ def run_chain(
             if reporter.due(sweep):
                 reporter.tell(
                     f"chain {number}  {100 * sweep // length.total:3d} %  "
-                    f"functions {chain.tableau.size}  noise variance {1.0 / chain.beta:.3g}  "
+                    f"functions {chain.active_set.size}  noise variance {1.0 / chain.beta:.3g}  "
                     f"{time.monotonic() - begun:.1f} s"
                 )
     return Draws.of(draws, posterior.target.n_functions)
@@ -185,14 +185,14 @@ def _other_optimum(posterior: Posterior, rng: np.random.Generator) -> Start:
 
 def _draw(chain: Chain, rng: np.random.Generator) -> tuple[Array, ...]:
     """The state of a chain after a sweep, weights in the user's units."""
-    target, tableau, beta = chain.target, chain.tableau, chain.beta
-    units = np.sqrt(target.norms[tableau.active])
-    mean = tableau.mean
-    spread = tableau.root @ rng.standard_normal(tableau.size) / np.sqrt(beta)
+    target, active_set, beta = chain.posterior, chain.active_set, chain.beta
+    units = np.sqrt(target.norms[active_set.active])
+    mean = active_set.mean
+    spread = active_set.root @ rng.standard_normal(active_set.size) / np.sqrt(beta)
     return (
-        tableau.active.copy(),
-        tableau.x.copy(),
+        active_set.active.copy(),
+        active_set.x.copy(),
         mean / units,
         (mean + spread) / units,
-        np.array([beta, target.log_joint(tableau, beta)]),
+        np.array([beta, target.log_joint(active_set, beta)]),
     )

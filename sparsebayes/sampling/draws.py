@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.mcmc.posterior import Target
+from sparsebayes.engine.mcmc.posterior import SparsePosterior
 
 Array = np.ndarray
 
@@ -95,7 +95,7 @@ class DrawMixture:
         Functions that are active in some draw; columns below are those of these.
     """
 
-    def __init__(self, draws: Draws, target: Target) -> None:
+    def __init__(self, draws: Draws, target: SparsePosterior) -> None:
         self.used, self._index = np.unique(draws.index, return_inverse=True)
         self._draws = draws
         self._gram = target.gram[np.ix_(self.used, self.used)]

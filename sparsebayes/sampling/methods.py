@@ -17,7 +17,7 @@ from sparsebayes._support.validation import (
 from sparsebayes.engine.mcmc.chain import Chain
 from sparsebayes.engine.mcmc.gibbs import Gibbs as GibbsChain
 from sparsebayes.engine.mcmc.jumps import Births, Jumps, LogNormalBirths
-from sparsebayes.engine.mcmc.posterior import Target
+from sparsebayes.engine.mcmc.posterior import SparsePosterior
 
 Array = np.ndarray
 Start = tuple[Array, Array, float]  # active functions, their log(α/g), β
@@ -35,7 +35,7 @@ class Method(ABC):
         return given
 
     @abstractmethod
-    def chain(self, target: Target, rng: np.random.Generator, start: Start) -> Chain:
+    def chain(self, target: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
         """The engine's chain, at its start."""
 
 
@@ -46,7 +46,7 @@ class Gibbs(Method):
     Nothing is to be tuned.
     """
 
-    def chain(self, target: Target, rng: np.random.Generator, start: Start) -> Chain:
+    def chain(self, target: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
         chain = GibbsChain(target, rng)
         chain.start(*start)
         return chain
@@ -129,7 +129,7 @@ class ReversibleJump(Method):
                     "birth='prior' and wider bounds."
                 )
 
-    def chain(self, target: Target, rng: np.random.Generator, start: Start) -> Chain:
+    def chain(self, target: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
         births: Births | LogNormalBirths = Births(target)
         if self.birth == "lognormal":
             births = LogNormalBirths(target, self.birth_spread)
@@ -141,7 +141,7 @@ class ReversibleJump(Method):
         return chain
 
 
-def _with_all(target: Target, active: Array, x: Array, beta: float) -> Start:
+def _with_all(target: SparsePosterior, active: Array, x: Array, beta: float) -> Start:
     """A start with all functions; those that were out have the largest precision."""
     every = np.full(target.n_functions, target.slab.ends[1])
     every[active] = x

@@ -7,7 +7,7 @@ from typing import Any
 
 from sparsebayes._rvm.options import as_augment, as_prior
 from sparsebayes._support.validation import as_number, whole_number
-from sparsebayes.engine.mcmc.priors import Inclusion
+from sparsebayes.engine.mcmc.priors import InclusionPrior
 from sparsebayes.engine.model.priors import Separable
 from sparsebayes.regression import RVR
 
@@ -22,20 +22,20 @@ def as_bounds(bounds: Any) -> tuple[float, float] | None:
     return low, high
 
 
-def as_inclusion(inclusion: Any) -> Inclusion:
+def as_inclusion(inclusion: Any) -> InclusionPrior:
     """The prior of the set of functions."""
     if isinstance(inclusion, str) and inclusion == "uniform":
-        return Inclusion()
+        return InclusionPrior()
     wanted = "'uniform', a probability between 0 and 1, or a pair (a, b) of positive numbers"
     share = as_number(inclusion)
     if share is not None:
         if 0 < share < 1:
-            return Inclusion(fixed=share)
+            return InclusionPrior(fixed=share)
         raise ValueError(f"inclusion must be {wanted}, got {inclusion!r}.")
     a, b = _pair("inclusion", inclusion, wanted)
     if not (a > 0 and b > 0):
         raise ValueError(f"inclusion must be {wanted}, got {inclusion!r}.")
-    return Inclusion(a, b)
+    return InclusionPrior(a, b)
 
 
 def as_noise_prior(noise_prior: Any) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from sparsebayes.engine.mcmc import jumps as jumps_module
 from sparsebayes.engine.mcmc.chain import Cells, pick
 from sparsebayes.engine.mcmc.gibbs import Gibbs
 from sparsebayes.engine.mcmc.jumps import Jumps, LogNormalBirths
-from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 from tests.engine.mcmc.enumeration import (
     INCLUSIONS,
@@ -20,18 +20,18 @@ from tests.engine.mcmc.enumeration import (
     draw_moments,
     exact_moments,
     functions,
-    make_target,
+    make_posterior,
     no_data,
     scores,
     small_moments,
-    small_target,
+    small_posterior,
 )
 
 CHAINS = {
     "gibbs": Gibbs,
     "births": Jumps,
-    "lognormal": lambda target, rng: Jumps(target, rng, LogNormalBirths(target, 2.0)),
-    "walk": lambda target, rng: Jumps(target, rng, walk=1.0, steps=4),
+    "lognormal": lambda posterior, rng: Jumps(posterior, rng, LogNormalBirths(posterior, 2.0)),
+    "walk": lambda posterior, rng: Jumps(posterior, rng, walk=1.0, steps=4),
 }
 QUICK = [
     ("gibbs", "flat", "fixed", "free"),
@@ -54,7 +54,7 @@ ALL = [
 
 def differences(chain, slab, inclusion, noise, *, length, seed=0):
     """In standard errors, by names."""
-    sampler = CHAINS[chain](small_target(slab, inclusion, noise), np.random.default_rng(seed))
+    sampler = CHAINS[chain](small_posterior(slab, inclusion, noise), np.random.default_rng(seed))
     return scores(draw_moments(sampler, length), small_moments(slab, inclusion, noise))
 
 
@@ -76,20 +76,20 @@ def test_moments_are_those_of_the_posterior_at_length(chain, slab, inclusion, no
 def test_enumeration_has_converged(slab):
     """More nodes move nothing by more than a fifth of the error of a chain."""
     coarse, fine = (
-        exact_moments(small_target(slab), order, count) for order, count in ((3, 40), (4, 60))
+        exact_moments(small_posterior(slab), order, count) for order, count in ((3, 40), (4, 60))
     )
     np.testing.assert_allclose(coarse, fine, atol=3e-3)
 
 
 def test_enumeration_of_a_single_function_is_bayes_rule():
     """One function that can be in or out, with the noise given: in closed form."""
-    target = small_target("point", "fixed", "given")
-    moments = exact_moments(target)
+    posterior = small_posterior("point", "fixed", "given")
+    moments = exact_moments(posterior)
     sizes = moments[Names.sizes]
     assert sizes.sum() == pytest.approx(1.0)
     assert moments[Names.included].sum() == pytest.approx(sizes @ np.arange(9))
     assert moments[Names.variance] == pytest.approx(0.1)
-    gains = target.gain(10.0)(np.log(0.1), np.ones(8), target.moments**2, target.energy)
+    gains = posterior.gain(10.0)(np.log(0.1), np.ones(8), posterior.moments**2, posterior.energy)
     odds = sizes[1] / sizes[0]
     assert odds == pytest.approx(np.exp(gains).sum() * 0.3 / 0.7)
 
@@ -103,13 +103,13 @@ def test_a_ratio_without_the_choices_is_told(monkeypatch):
 
 def test_printed_ratio_is_right_where_all_numbers_are_equally_likely(monkeypatch):
     """There the choices and the prior odds of sets cancel, so nothing changes without both."""
-    target = small_target("smooth", "beta", "free")
+    posterior = small_posterior("smooth", "beta", "free")
     chains = []
     for _ in range(2):
-        chain = Jumps(target, np.random.default_rng(0))
+        chain = Jumps(posterior, np.random.default_rng(0))
         chains.append(draw_moments(chain, 100))
         monkeypatch.setattr(jumps_module, "log_choices", lambda size, total: 0.0)
-        monkeypatch.setattr(Inclusion, "log_odds", lambda self, size, total: 0.0)
+        monkeypatch.setattr(InclusionPrior, "log_odds", lambda self, size, total: 0.0)
     np.testing.assert_allclose(chains[1], chains[0], rtol=1e-8)
 
 
@@ -124,8 +124,8 @@ def test_an_arrival_that_does_not_count_departures_is_told(monkeypatch):
 
 def wide_cells():
     """Moments by a chain whose draws of x follow a single step over the whole slab."""
-    chain = Gibbs(small_target("per_alpha", "fixed", "given"), np.random.default_rng(0))
-    chain._cells = Cells(*chain.target.slab.ends, width=10.0)
+    chain = Gibbs(small_posterior("per_alpha", "fixed", "given"), np.random.default_rng(0))
+    chain._cells = Cells(*chain.posterior.slab.ends, width=10.0)
     chain._prepare()
     assert chain._cells.count == 1
     return scores(draw_moments(chain, 350), small_moments("per_alpha", "fixed", "given"))
@@ -137,7 +137,7 @@ def test_wide_cells_cost_nothing_but_rejections(monkeypatch):
     assert np.abs(wide_cells()).max() > 8.0
 
 
-PROPER = Noise(4.0, 3.0)
+PROPER = NoisePrior(4.0, 3.0)
 WIDE = {
     "flat": Slab(Flat(), 1e-3, 1e2),
     "smooth": Slab(Smoothness(3.0), 1e-3, 1e2),
@@ -145,8 +145,8 @@ WIDE = {
     "per_alpha": Slab(Smoothness(3.0), 1e-3, 1e2, per_alpha=True),
 }
 BOTH = {
-    "gibbs": lambda target, rng: Gibbs(target, rng, tries=12),
-    "jumps": lambda target, rng: Jumps(target, rng, walk=2.0, steps=12),
+    "gibbs": lambda posterior, rng: Gibbs(posterior, rng, tries=12),
+    "jumps": lambda posterior, rng: Jumps(posterior, rng, walk=2.0, steps=12),
 }
 
 
@@ -164,16 +164,16 @@ def size_chances(inclusion, total):
 
 def p_values(chain, n_draws, thin):
     """That the draws of a chain are draws from the prior: numbers of functions, x and σ²."""
-    target = chain.target
-    sizes, places, variances = np.zeros(target.n_functions + 1), [], []
+    posterior = chain.posterior
+    sizes, places, variances = np.zeros(posterior.n_functions + 1), [], []
     for _ in range(n_draws):
         for _ in range(thin):
             chain.sweep()
-        sizes[chain.tableau.size] += 1
+        sizes[chain.active_set.size] += 1
         variances.append(1.0 / chain.beta)
-        for function, x in zip(chain.tableau.active, chain.tableau.x, strict=True):
-            places.append(quantile(target.slab, x, chain.beta * target.norms[function]))
-    expected = n_draws * size_chances(target.inclusion, target.n_functions)
+        for function, x in zip(chain.active_set.active, chain.active_set.x, strict=True):
+            places.append(quantile(posterior.slab, x, chain.beta * posterior.norms[function]))
+    expected = n_draws * size_chances(posterior.inclusion, posterior.n_functions)
     return {
         "sizes": chisquare(sizes, expected).pvalue,
         "x": kstest(places, "uniform").pvalue,
@@ -184,26 +184,28 @@ def p_values(chain, n_draws, thin):
 @pytest.mark.parametrize("slab", ["smooth", "gamma"])
 @pytest.mark.parametrize("name", BOTH)
 def test_without_data_the_prior_comes_back(name, slab):
-    target = no_data(6, WIDE[slab], Inclusion(2.0, 2.0), PROPER)
-    found = p_values(BOTH[name](target, np.random.default_rng(0)), 60, 4)
+    posterior = no_data(6, WIDE[slab], InclusionPrior(2.0, 2.0), PROPER)
+    found = p_values(BOTH[name](posterior, np.random.default_rng(0)), 60, 4)
     assert min(found.values()) > 1e-3, found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("inclusion", [Inclusion(), Inclusion(fixed=0.3)], ids=["beta", "fixed"])
+@pytest.mark.parametrize(
+    "inclusion", [InclusionPrior(), InclusionPrior(fixed=0.3)], ids=["beta", "fixed"]
+)
 @pytest.mark.parametrize("slab", WIDE)
 @pytest.mark.parametrize("name", BOTH)
 def test_without_data_the_prior_comes_back_at_length(name, slab, inclusion):
-    target = no_data(6, WIDE[slab], inclusion, PROPER)
-    found = p_values(BOTH[name](target, np.random.default_rng(1)), 300, 4)
+    posterior = no_data(6, WIDE[slab], inclusion, PROPER)
+    found = p_values(BOTH[name](posterior, np.random.default_rng(1)), 300, 4)
     assert min(found.values()) > 1e-3, found
 
 
 def draw_weights(chain):
     """Of the scaled functions."""
-    tableau = chain.tableau
-    noise = chain.rng.standard_normal(tableau.size) / np.sqrt(chain.beta)
-    return tableau.mean + tableau.root @ noise
+    active_set = chain.active_set
+    noise = chain.rng.standard_normal(active_set.size) / np.sqrt(chain.beta)
+    return active_set.mean + active_set.root @ noise
 
 
 def simulate(name, slab, rng):
@@ -211,7 +213,7 @@ def simulate(name, slab, rng):
     matrix = functions(np.linspace(-1.0, 1.0, 10))[:, 1:7]
     norms = (matrix**2).sum(axis=0)
     scaled = matrix / np.sqrt(norms)
-    inclusion = Inclusion(2.0, 2.0)
+    inclusion = InclusionPrior(2.0, 2.0)
     beta = rng.gamma(PROPER.shape) / PROPER.scale
     size = pick(size_chances(inclusion, 6), rng)
     active = rng.permutation(6)[:size]
@@ -220,8 +222,8 @@ def simulate(name, slab, rng):
     weights = rng.standard_normal(size) * np.exp(-0.5 * x) / np.sqrt(beta)
     f = scaled[:, active] @ weights
     values = f + rng.standard_normal(10) / np.sqrt(beta)
-    target = make_target(matrix, values, slab, inclusion=inclusion, noise=PROPER)
-    return BOTH[name](target, rng), (active, x, beta), f, values, scaled
+    posterior = make_posterior(matrix, values, slab, inclusion=inclusion, noise=PROPER)
+    return BOTH[name](posterior, rng), (active, x, beta), f, values, scaled
 
 
 @pytest.mark.parametrize("slab", ["flat", "gamma"])
@@ -236,11 +238,11 @@ def test_sweeps_from_the_truth_leave_parameters_and_data_jointly_as_they_were(na
         chain.tries = chain.steps = 4  # may not depend on the truth
         chain.sweep()
         chain.sweep()
-        f = scaled[:, chain.tableau.active] @ draw_weights(chain)
-        sizes[chain.tableau.size] += 1
+        f = scaled[:, chain.active_set.active] @ draw_weights(chain)
+        sizes[chain.active_set.size] += 1
         variances.append(1.0 / chain.beta)
         residuals.append((values[4] - f[4]) * np.sqrt(chain.beta))
-    assert chisquare(sizes, 120 * size_chances(chain.target.inclusion, 6)).pvalue > 1e-3
+    assert chisquare(sizes, 120 * size_chances(chain.posterior.inclusion, 6)).pvalue > 1e-3
     assert kstest(variances, invgamma(PROPER.shape, scale=PROPER.scale).cdf).pvalue > 1e-3
     assert kstest(residuals, "norm").pvalue > 1e-3
 
@@ -257,8 +259,8 @@ def test_truth_is_as_likely_at_any_rank_among_draws(name, slab):
         for number in range(20 + 4 * n_draws):
             chain.sweep()
             if number >= 20 and number % 4 == 0:
-                drawn = scaled[4, chain.tableau.active] @ draw_weights(chain)
-                rows.append([chain.tableau.size, 1.0 / chain.beta, drawn])
+                drawn = scaled[4, chain.active_set.active] @ draw_weights(chain)
+                rows.append([chain.active_set.size, 1.0 / chain.beta, drawn])
         draws, truth = np.array(rows), np.array([active.size, 1.0 / beta, f[4]])
         ties = rng.random(3) * (draws == truth).sum(axis=0)
         ranks.append((draws < truth).sum(axis=0) + ties)
@@ -269,9 +271,9 @@ def test_truth_is_as_likely_at_any_rank_among_draws(name, slab):
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_same_seed_same_chain(name):
-    target = small_target("smooth")
+    posterior = small_posterior("smooth")
     first, second, other = (
-        draw_moments(CHAINS[name](target, np.random.default_rng(seed)), 20) for seed in (5, 5, 6)
+        draw_moments(CHAINS[name](posterior, np.random.default_rng(seed)), 20) for seed in (5, 5, 6)
     )
     np.testing.assert_array_equal(first, second)
     assert not np.array_equal(first, other)

@@ -17,7 +17,7 @@ from sparsebayes.basis import RBF
 from sparsebayes.engine.mcmc.gibbs import Gibbs as GibbsChain
 from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
 from sparsebayes.engine.mcmc.jumps import Jumps, LogNormalBirths
-from sparsebayes.engine.mcmc.priors import Inclusion
+from sparsebayes.engine.mcmc.priors import InclusionPrior
 from sparsebayes.sampling import Gibbs, ReversibleJump, chains
 from sparsebayes.sampling.options import as_inclusion
 from tests.sampling.sampled import SHORT, X_NEW, T, X, Y, Z, draw
@@ -35,7 +35,7 @@ def posterior_of(estimator, inputs, targets, weights=None, **options):
     """The target that would be sampled."""
     model = estimator.fit(inputs, targets, sample_weight=weights)
     usual = {
-        "inclusion": Inclusion(),
+        "inclusion": InclusionPrior(),
         "bounds": None,
         "noise_prior": (1e-4, 1e-4),
         "per_alpha": False,
@@ -144,7 +144,7 @@ def test_log_density_of_a_draw(samples):
         cov = variance * np.eye(18) + columns[:, active] / alpha @ columns[:, active].T
         expected = multivariate_normal.logpdf(target, np.zeros(18), cov)
         expected -= size * np.log(np.log(high / low))
-        expected += Inclusion().log_prior(size, 19)
+        expected += InclusionPrior().log_prior(size, 19)
         expected += invgamma.logpdf(variance, 1e-4, scale=scale)
         lp = float(samples.data.sample_stats.lp[chain, number])
         assert_allclose(lp, expected, rtol=1e-8)
@@ -160,11 +160,11 @@ def test_priors_reach_the_target():
         noise_prior=(3.0, 0.5),
         per_alpha=True,
     ).target
-    assert target.inclusion == Inclusion(2.0, 5.0)
+    assert target.inclusion == InclusionPrior(2.0, 5.0)
     assert (target.slab.low, target.slab.high, target.slab.per_alpha) == (1e-3, 2.0, True)
     assert target.noise.fixed == 0.04
-    assert as_inclusion(0.25) == Inclusion(fixed=0.25)
-    assert as_inclusion("uniform") == Inclusion(1.0, 1.0)
+    assert as_inclusion(0.25) == InclusionPrior(fixed=0.25)
+    assert as_inclusion("uniform") == InclusionPrior(1.0, 1.0)
     free = posterior_of(RVR(RBF(1.5)), X, Y, noise_prior=(3.0, 0.5)).target.noise
     assert (free.shape, free.fixed) == (3.0, None)
     assert_allclose(free.scale, 0.5 * Y.var())

@@ -14,7 +14,7 @@ from sparsebayes.engine import linalg
 Array = np.ndarray
 
 
-class Tableau:
+class ActiveSet:
     """An active set, in steps of rank one when a function comes or goes.
 
     Kept are a square root F of the covariance, ``H⁻¹ = F Fᵀ``, and its products with all
@@ -30,7 +30,7 @@ class Tableau:
     residual : float
         ``tᵀt − tᵀΦ_a H⁻¹ Φ_aᵀt``.
     log_det : float
-        Of H, where the tableau was `set` last.
+        Of H, where the set was `set` last.
     """
 
     _active: Array

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from sparsebayes.engine.mcmc.posterior import Target
+from sparsebayes.engine.mcmc.posterior import SparsePosterior
 
 Array = np.ndarray
 
@@ -16,25 +16,25 @@ class Chain(ABC):
 
     Attributes
     ----------
-    tableau : Tableau
+    active_set : ActiveSet
         The functions in the model, and their x.
     beta : float
     """
 
-    def __init__(self, target: Target, rng: np.random.Generator) -> None:
-        self.target, self.rng = target, rng
-        self.tableau = target.tableau()
-        self.beta = target.first_beta
+    def __init__(self, posterior: SparsePosterior, rng: np.random.Generator) -> None:
+        self.posterior, self.rng = posterior, rng
+        self.active_set = posterior.active_set()
+        self.beta = posterior.first_beta
 
     def start(self, active: Array, x: Array, beta: float) -> None:
         """Begin at this state; x is moved into the slab."""
-        self.tableau.set(active, np.clip(x, *self.target.slab.ends))
-        if self.target.noise.fixed is None:
+        self.active_set.set(active, np.clip(x, *self.posterior.slab.ends))
+        if self.posterior.noise.fixed is None:
             self.beta = beta
 
     @abstractmethod
     def sweep(self) -> None:
-        """Move on; the tableau is fresh after it."""
+        """Move on; the active set is fresh after it."""
 
     def warm(self) -> None:
         """A sweep that is no draw, from which a sampler may learn how to move."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes.engine.mcmc.active_set import Tableau
-from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.active_set import ActiveSet
+from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class SparsePosterior:
     """The posterior of a linear model: which functions are in it, their α, and the noise.
 
     Attributes
@@ -25,8 +25,8 @@ class Target:
         ``φᵀWφ`` as it was.
     n_samples : float
     slab : Slab
-    inclusion : Inclusion
-    noise : Noise
+    inclusion : InclusionPrior
+    noise : NoisePrior
     """
 
     gram: Array
@@ -35,15 +35,16 @@ class Target:
     norms: Array
     n_samples: float
     slab: Slab
-    inclusion: Inclusion
-    noise: Noise
+    inclusion: InclusionPrior
+    noise: NoisePrior
 
     @property
     def n_functions(self) -> int:
         return self.norms.size
 
-    def tableau(self) -> Tableau:
-        return Tableau(self.gram, self.moments, self.energy)
+    def active_set(self) -> ActiveSet:
+        """The empty one."""
+        return ActiveSet(self.gram, self.moments, self.energy)
 
     @property
     def first_beta(self) -> float:
@@ -66,35 +67,35 @@ class Target:
         """What functions add to the log likelihood, given β; for None it is integrated out."""
         return Gain(beta, self.shape, self.noise.scale)
 
-    def draw_beta(self, tableau: Tableau, beta: float, rng: np.random.Generator) -> float:
+    def draw_beta(self, active_set: ActiveSet, beta: float, rng: np.random.Generator) -> float:
         """β given the active set and x; the weights are integrated out."""
         if self.noise.fixed is not None:
             return beta
-        rate = self.noise.scale + 0.5 * tableau.residual
+        rate = self.noise.scale + 0.5 * active_set.residual
         if self.slab.noise_free:
             return float(rng.gamma(self.shape) / rate)
-        norms = self.norms[tableau.active]
+        norms = self.norms[active_set.active]
 
         def density(log_beta: float) -> float:
             value = np.exp(log_beta)
-            slab = self.slab.log_density(tableau.x, value * norms).sum()
+            slab = self.slab.log_density(active_set.x, value * norms).sum()
             return float(self.shape * log_beta - rate * value + slab)
 
         return float(np.exp(slice_sample(density, float(np.log(beta)), 1.0, rng)))
 
-    def log_joint(self, tableau: Tableau, beta: float) -> float:
-        """Log density of data, active set, x and σ², for a tableau that was just `set`."""
-        x, size = tableau.x, tableau.size
+    def log_joint(self, active_set: ActiveSet, beta: float) -> float:
+        """Log density of data, active set, x and σ², for one that was just `set`."""
+        x, size = active_set.x, active_set.size
         likelihood = 0.5 * self.n_samples * np.log(beta / (2.0 * np.pi))
-        likelihood += 0.5 * (float(x.sum()) - tableau.log_det - beta * tableau.residual)
-        slab = float(self.slab.log_density(x, beta * self.norms[tableau.active]).sum())
+        likelihood += 0.5 * (float(x.sum()) - active_set.log_det - beta * active_set.residual)
+        slab = float(self.slab.log_density(x, beta * self.norms[active_set.active]).sum())
         sizes = self.inclusion.log_prior(size, self.n_functions)
         return float(likelihood + slab + sizes + self.noise.log_density(1.0 / beta))
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a function adds to the log likelihood of a tableau, given β or whatever β is.
+    """What a function adds to the log likelihood of an active set, given β or whatever β is.
 
     Without β, that is with ``β ~ Gamma(shape, scale + ½ residual)`` integrated out.
     """

@@ -115,7 +115,7 @@ def _log_above(a: float, z: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Inclusion:
+class InclusionPrior:
     """How many functions are in the model: each with probability π, π ~ Beta(a, b) or fixed.
 
     With a = b = 1 every number of functions is equally likely, whatever the size of the basis.
@@ -147,7 +147,7 @@ class Inclusion:
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoisePrior:
     """σ² is fixed, or inverse-gamma: its density is ``∝ σ^(−2(shape + 1)) exp(−scale/σ²)``."""
 
     shape: float = 0.0

@@ -29,7 +29,7 @@ _FINE = Bins(_SMALLEST, bits=7)  # for the errors of many coefficients
 
 
 @dataclass(frozen=True, eq=False)
-class Inclusion:
+class ShrinkagePrior:
     """A distribution of prior variances in units of the noise variance.
 
     Attributes
@@ -104,7 +104,7 @@ def _posterior(z: Array, prior: Array, weights: Array) -> Array:
     return share / share.sum(axis=1, keepdims=True)
 
 
-def estimate(z: Array) -> Inclusion:
+def estimate(z: Array) -> ShrinkagePrior:
     """The distribution for coefficients with these ``z = c²/σ²``."""
     flat = np.ravel(z)
     levels, counts = _BINS.levels(flat[part] for part in chunks(flat.size))
@@ -126,4 +126,4 @@ def estimate(z: Array) -> Inclusion:
         weights = new
         if done:
             break
-    return Inclusion(variances, weights)
+    return ShrinkagePrior(variances, weights)

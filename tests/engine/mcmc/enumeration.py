@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
-from sparsebayes.engine.mcmc.posterior import Target
-from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.posterior import SparsePosterior
+from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 
 LOW, HIGH = 0.02, 0.5
@@ -19,8 +19,8 @@ SLABS = {
     "per_alpha": Slab(Smoothness(1.5), LOW, HIGH, per_alpha=True),
     "point": Slab(Flat(), 0.1, 0.1),
 }
-INCLUSIONS = {"fixed": Inclusion(fixed=0.3), "beta": Inclusion()}
-NOISES = {"free": Noise(), "proper": Noise(2.0, 0.5), "given": Noise(fixed=0.1)}
+INCLUSIONS = {"fixed": InclusionPrior(fixed=0.3), "beta": InclusionPrior()}
+NOISES = {"free": NoisePrior(), "proper": NoisePrior(2.0, 0.5), "given": NoisePrior(fixed=0.1)}
 
 N_FUNCTIONS = 8
 INPUTS = np.linspace(-1.0, 1.0, 12)
@@ -34,21 +34,21 @@ def functions(x):
     return bumps * np.linspace(0.5, 2.0, N_FUNCTIONS)
 
 
-def make_target(matrix, values, slab, *, weights=None, inclusion=None, noise=None):
+def make_posterior(matrix, values, slab, *, weights=None, inclusion=None, noise=None):
     """The posterior for these functions (N, M) and targets; a row of weight 2 counts twice."""
     weights = np.ones(len(matrix)) if weights is None else weights
     norms = weights @ matrix**2
     scaled = matrix / np.sqrt(norms)
     weighted = weights[:, None] * scaled
-    return Target(
+    return SparsePosterior(
         gram=scaled.T @ weighted,
         moments=weighted.T @ values,
         energy=float(weights @ values**2),
         norms=norms,
         n_samples=float(weights.sum()),
         slab=slab,
-        inclusion=inclusion or Inclusion(),
-        noise=noise or Noise(),
+        inclusion=inclusion or InclusionPrior(),
+        noise=noise or NoisePrior(),
     )
 
 
@@ -56,14 +56,14 @@ def no_data(n_functions, slab, inclusion, noise):
     """A posterior that is the prior; no two functions are as long."""
     nothing = np.zeros((n_functions, n_functions))
     norms = np.linspace(0.5, 2.0, n_functions)
-    return Target(nothing, nothing[0], 0.0, norms, 0.0, slab, inclusion, noise)
+    return SparsePosterior(nothing, nothing[0], 0.0, norms, 0.0, slab, inclusion, noise)
 
 
-def small_target(slab="flat", inclusion="beta", noise="free", *, weights=None):
+def small_posterior(slab="flat", inclusion="beta", noise="free", *, weights=None):
     """Eight functions and twelve samples, by names in the tables above."""
     rng = np.random.default_rng(3)
     wave = 0.6 * np.sin(3.0 * INPUTS) + 0.3 * rng.standard_normal(INPUTS.size)
-    return make_target(
+    return make_posterior(
         functions(INPUTS),
         wave,
         SLABS[slab],
@@ -73,9 +73,9 @@ def small_target(slab="flat", inclusion="beta", noise="free", *, weights=None):
     )
 
 
-def new_columns(target):
+def new_columns(posterior):
     """The scaled functions at new inputs, (3, M)."""
-    return functions(NEW_INPUTS) / np.sqrt(target.norms)
+    return functions(NEW_INPUTS) / np.sqrt(posterior.norms)
 
 
 class Names:
@@ -87,16 +87,16 @@ class Names:
     predicted = slice(2 * N_FUNCTIONS + 2, 2 * N_FUNCTIONS + 8)
 
 
-def exact_moments(target, order=3, n_beta=40):
+def exact_moments(posterior, order=3, n_beta=40):
     """By Gauss-Legendre rules for x, a trapezoidal rule for log β, and a sum over sets."""
-    slab, noise, total = target.slab, target.noise, target.n_functions
-    new = new_columns(target)
+    slab, noise, total = posterior.slab, posterior.noise, posterior.n_functions
+    new = new_columns(posterior)
     low, high = slab.ends
     places, masses = np.polynomial.legendre.leggauss(1 if slab.point else order)
     x = 0.5 * (low + high) + 0.5 * (high - low) * places
     masses = np.ones(1) if slab.point else 0.5 * (high - low) * masses
-    beta = _betas(target, n_beta)
-    rates = np.outer(target.norms, beta)[:, :, None]
+    beta = _betas(posterior, n_beta)
+    rates = np.outer(posterior.norms, beta)[:, :, None]
     table = slab.log_density(x, rates) + np.log(masses)
     table = np.broadcast_to(table, (total, beta.size, x.size))
     logs, parts = [], []
@@ -104,12 +104,12 @@ def exact_moments(target, order=3, n_beta=40):
         grid = np.indices((len(x),) * size).reshape(size, len(x) ** size)  # (S, n)
         for chosen in combinations(range(total), size):
             active = np.array(chosen, dtype=int)
-            fit, mean, spread = _fits(target, active, x[grid].T, new)
-            prior = target.inclusion.log_prior(size, total) + np.zeros((beta.size, 1))
+            fit, mean, spread = _fits(posterior, active, x[grid].T, new)
+            prior = posterior.inclusion.log_prior(size, total) + np.zeros((beta.size, 1))
             for function, index in zip(chosen, grid, strict=True):
                 prior = prior + table[function][:, index]
             rate = noise.scale + 0.5 * fit[1]
-            shape = noise.shape + 0.5 * target.n_samples
+            shape = noise.shape + 0.5 * posterior.n_samples
             log = prior + fit[0] + shape * np.log(beta)[:, None] - beta[:, None] * rate
             top = log.max()
             mass = np.exp(log - top)  # (B, n)
@@ -126,54 +126,54 @@ def exact_moments(target, order=3, n_beta=40):
     return moments / moments[Names.sizes].sum()
 
 
-def _betas(target, count):
-    if target.noise.fixed is not None:
-        return np.array([1.0 / target.noise.fixed])
-    shape = target.noise.shape + 0.5 * target.n_samples
+def _betas(posterior, count):
+    if posterior.noise.fixed is not None:
+        return np.array([1.0 / posterior.noise.fixed])
+    shape = posterior.noise.shape + 0.5 * posterior.n_samples
     everything = np.linalg.solve(
-        target.gram + target.slab.low * np.eye(target.n_functions), target.moments
+        posterior.gram + posterior.slab.low * np.eye(posterior.n_functions), posterior.moments
     )
-    rates = target.noise.scale + 0.5 * np.array(
-        [target.energy, target.energy - target.moments @ everything]
+    rates = posterior.noise.scale + 0.5 * np.array(
+        [posterior.energy, posterior.energy - posterior.moments @ everything]
     )
     ends = np.log(shape / rates) + np.array([-8.0, 5.0]) / np.sqrt(shape)
     return np.exp(np.linspace(*ends, count))
 
 
-def _fits(target, active, x, new):
+def _fits(posterior, active, x, new):
     """``½ log|ρ| − ½ log|H|`` and residual, (2, n); mean and variance/σ² of f, (n, P)."""
-    hessian = np.tile(target.gram[np.ix_(active, active)], (len(x), 1, 1))
+    hessian = np.tile(posterior.gram[np.ix_(active, active)], (len(x), 1, 1))
     hessian += np.exp(x)[:, :, None] * np.eye(active.size)
     factor = np.linalg.cholesky(hessian)
-    right = np.column_stack([target.moments[active], new[:, active].T])
+    right = np.column_stack([posterior.moments[active], new[:, active].T])
     half = np.linalg.solve(factor, np.broadcast_to(right, (len(x), *right.shape)))
     seen, across = half[:, :, 0], half[:, :, 1:]
     logs = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-    fit = np.array([0.5 * x.sum(axis=1) - logs, target.energy - (seen**2).sum(axis=1)])
+    fit = np.array([0.5 * x.sum(axis=1) - logs, posterior.energy - (seen**2).sum(axis=1)])
     return fit, np.einsum("ns,nsp->np", seen, across), (across**2).sum(axis=1)
 
 
 @cache
 def small_moments(slab, inclusion, noise):
-    """Of `small_target` by names."""
-    return exact_moments(small_target(slab, inclusion, noise))
+    """Of `small_posterior` by names."""
+    return exact_moments(small_posterior(slab, inclusion, noise))
 
 
 def draw_moments(chain, length, *, burn=50):
     """One row for each sweep, in the order of `Names`; weights are integrated out."""
-    target, new = chain.target, new_columns(chain.target)
+    posterior, new = chain.posterior, new_columns(chain.posterior)
     rows = []
     for number in range(burn + length):
         chain.sweep()
         if number < burn:
             continue
-        tableau = chain.tableau
-        columns = new[:, tableau.active]
-        mean = columns @ tableau.mean
-        spread = ((columns @ tableau.root) ** 2).sum(axis=1) / chain.beta
-        included = np.zeros(target.n_functions)
-        included[tableau.active] = 1.0
-        sizes = np.arange(target.n_functions + 1) == tableau.size
+        active_set = chain.active_set
+        columns = new[:, active_set.active]
+        mean = columns @ active_set.mean
+        spread = ((columns @ active_set.root) ** 2).sum(axis=1) / chain.beta
+        included = np.zeros(posterior.n_functions)
+        included[active_set.active] = 1.0
+        sizes = np.arange(posterior.n_functions + 1) == active_set.size
         rows.append(np.concatenate([included, sizes, [1.0 / chain.beta], mean, mean**2 + spread]))
     return np.array(rows)
 

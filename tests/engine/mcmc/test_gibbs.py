@@ -7,9 +7,9 @@ from scipy.stats import chisquare, kstest
 from sparsebayes.engine.mcmc.chain import Cells, pick
 from sparsebayes.engine.mcmc.gibbs import Gibbs
 from sparsebayes.engine.mcmc.posterior import slice_sample
-from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
-from tests.engine.mcmc.enumeration import make_target, no_data, small_target
+from tests.engine.mcmc.enumeration import make_posterior, no_data, small_posterior
 
 
 def bumps(n_functions=40, n_samples=40, *, noise=0.1, seed=0):
@@ -25,7 +25,7 @@ def run(chain, length):
     rows = []
     for _ in range(length):
         chain.sweep()
-        rows.append([chain.tableau.size, np.log(chain.beta)])
+        rows.append([chain.active_set.size, np.log(chain.beta)])
     return np.array(rows)
 
 
@@ -82,15 +82,15 @@ def test_slices_do_not_step_out_for_ever():
 
 def size_p_value(follows):
     """That all numbers of functions are equally likely without data, as they are in the prior."""
-    target = no_data(12, Slab(Flat(), 1.0, 1.0), Inclusion(), Noise(3.0, 1.0))
-    chain = Gibbs(target, np.random.default_rng(0), tries=16)
+    posterior = no_data(12, Slab(Flat(), 1.0, 1.0), InclusionPrior(), NoisePrior(3.0, 1.0))
+    chain = Gibbs(posterior, np.random.default_rng(0), tries=16)
     counts = np.zeros(13)
     for number in range(360):
         if follows:
-            chain.tries = 1 + 2 * chain.tableau.size
+            chain.tries = 1 + 2 * chain.active_set.size
         chain.sweep()
         if number % 6 == 0:
-            counts[chain.tableau.size] += 1
+            counts[chain.active_set.size] += 1
     return chisquare(counts).pvalue
 
 
@@ -101,20 +101,20 @@ def test_tries_may_not_follow_the_size():
 
 
 def test_a_start_is_moved_into_the_slab():
-    target = small_target("flat", noise="free")
-    chain = Gibbs(target, np.random.default_rng(0))
+    posterior = small_posterior("flat", noise="free")
+    chain = Gibbs(posterior, np.random.default_rng(0))
     chain.start(np.arange(7), np.linspace(-20.0, 20.0, 7), 3.0)
-    low, high = target.slab.ends
-    assert chain.tableau.x.min() == low and chain.tableau.x.max() == high
+    low, high = posterior.slab.ends
+    assert chain.active_set.x.min() == low and chain.active_set.x.max() == high
     assert chain.beta == 3.0
-    given = Gibbs(small_target("flat", noise="given"), np.random.default_rng(0))
+    given = Gibbs(small_posterior("flat", noise="given"), np.random.default_rng(0))
     given.start(np.arange(2), np.zeros(2), 3.0)
     assert given.beta == pytest.approx(10.0)
 
 
 def test_only_warm_sweeps_change_the_number_of_tries():
-    target = no_data(30, Slab(Flat(), 1.0, 1.0), Inclusion(fixed=0.9), Noise(3.0, 1.0))
-    chain = Gibbs(target, np.random.default_rng(0))
+    posterior = no_data(30, Slab(Flat(), 1.0, 1.0), InclusionPrior(fixed=0.9), NoisePrior(3.0, 1.0))
+    chain = Gibbs(posterior, np.random.default_rng(0))
     for _ in range(12):
         chain.warm()
     settled = chain.tries
@@ -124,13 +124,13 @@ def test_only_warm_sweeps_change_the_number_of_tries():
 
 
 def test_x_stays_in_the_slab():
-    target = small_target("smooth")
-    chain = Gibbs(target, np.random.default_rng(0))
-    low, high = target.slab.ends
+    posterior = small_posterior("smooth")
+    chain = Gibbs(posterior, np.random.default_rng(0))
+    low, high = posterior.slab.ends
     for _ in range(50):
         chain.sweep()
-        assert np.all((chain.tableau.x >= low) & (chain.tableau.x <= high))
-        assert np.unique(chain.tableau.active).size == chain.tableau.size
+        assert np.all((chain.active_set.x >= low) & (chain.active_set.x <= high))
+        assert np.unique(chain.active_set.active).size == chain.active_set.size
 
 
 def r_hat(make, starts, length, warmup):
@@ -161,11 +161,11 @@ def far_starts(n_functions):
 def test_chains_from_far_apart_agree(prior):
     matrix, values = bumps()
     slab = Slab(prior, 1e-6, 1e3)
-    inclusion, noise = Inclusion(fixed=0.2), Noise(1e-3, 1e-3)
-    target = make_target(matrix, values, slab, inclusion=inclusion, noise=noise)
+    inclusion, noise = InclusionPrior(fixed=0.2), NoisePrior(1e-3, 1e-3)
+    posterior = make_posterior(matrix, values, slab, inclusion=inclusion, noise=noise)
 
     def make(rng):
-        return Gibbs(target, rng)
+        return Gibbs(posterior, rng)
 
     assert r_hat(make, far_starts(40), 400, 100) < 1.05
 
@@ -186,8 +186,10 @@ HARD = {
 def test_hard_cases_stay_finite(case, prior):
     matrix, values = HARD[case]
     scale = 1e-4 * max(values.var(), 1e-6)
-    target = make_target(matrix, values, Slab(prior, 1e-8, 1e3), noise=Noise(1e-4, scale))
-    chain = Gibbs(target, np.random.default_rng(0))
+    posterior = make_posterior(
+        matrix, values, Slab(prior, 1e-8, 1e3), noise=NoisePrior(1e-4, scale)
+    )
+    chain = Gibbs(posterior, np.random.default_rng(0))
     assert np.isfinite(run(chain, 8)).all()
-    assert np.isfinite(chain.tableau.s).all() and np.isfinite(chain.tableau.q).all()
-    assert np.isfinite(target.log_joint(chain.tableau, chain.beta))
+    assert np.isfinite(chain.active_set.s).all() and np.isfinite(chain.active_set.q).all()
+    assert np.isfinite(posterior.log_joint(chain.active_set, chain.beta))

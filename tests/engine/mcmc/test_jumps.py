@@ -6,16 +6,16 @@ from scipy.integrate import quad
 from scipy.stats import kstest, truncnorm
 
 from sparsebayes.engine.mcmc.jumps import Births, Jumps, LogNormalBirths, chances, log_choices
-from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
-from tests.engine.mcmc.enumeration import INPUTS, functions, make_target, small_target
+from tests.engine.mcmc.enumeration import INPUTS, functions, make_posterior, small_posterior
 from tests.engine.mcmc.test_gibbs import HARD, bumps, far_starts, r_hat, run
 
 VALUES = np.sin(3 * INPUTS)
 
 
-def target_of(slab, **options):
-    return make_target(functions(INPUTS), VALUES, slab, **options)
+def posterior_of(slab, **options):
+    return make_posterior(functions(INPUTS), VALUES, slab, **options)
 
 
 def test_chances_add_up_and_a_jump_can_be_undone():
@@ -29,8 +29,8 @@ def test_chances_add_up_and_a_jump_can_be_undone():
 
 def test_choices_cancel_the_odds_of_sets_where_all_numbers_are_equally_likely():
     for size in range(9):
-        assert Inclusion().log_odds(size, 9) + log_choices(size, 9) == pytest.approx(0.0)
-    assert Inclusion(fixed=0.3).log_odds(4, 9) + log_choices(4, 9) != pytest.approx(0.0)
+        assert InclusionPrior().log_odds(size, 9) + log_choices(size, 9) == pytest.approx(0.0)
+    assert InclusionPrior(fixed=0.3).log_odds(4, 9) + log_choices(4, 9) != pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("per_alpha", [False, True])
@@ -38,12 +38,12 @@ def test_choices_cancel_the_odds_of_sets_where_all_numbers_are_equally_likely():
 def test_births_come_from_nearly_the_slab(prior, per_alpha):
     """Their density integrates to one, and is that of the draws."""
     slab = Slab(prior, 1e-3, 1e2, per_alpha)
-    births = Births(target_of(slab))
+    births = Births(posterior_of(slab))
     edges = np.linspace(*slab.ends, births._cells.count + 1)
     middles = 0.5 * (edges[1:] + edges[:-1])
     logs = np.array([births.log_density(3, x, 2.0) for x in middles])
     assert np.exp(logs) @ np.diff(edges) == pytest.approx(1.0)
-    ratio = logs - slab.log_density(middles, 2.0 * target_of(slab).norms[3])
+    ratio = logs - slab.log_density(middles, 2.0 * posterior_of(slab).norms[3])
     assert np.ptp(ratio) < 1e-9
     rng = np.random.default_rng(0)
     draws = [births.draw(3, 2.0, rng) for _ in range(400)]
@@ -53,20 +53,20 @@ def test_births_come_from_nearly_the_slab(prior, per_alpha):
 
 def test_births_of_a_slab_with_next_to_no_mass_above():
     """Where the density of whole cells is below the smallest number."""
-    births = Births(target_of(Slab(Gamma(1.0, 5.0), 1e-3, 1e6)))
+    births = Births(posterior_of(Slab(Gamma(1.0, 5.0), 1e-3, 1e6)))
     assert births.log_density(3, np.log(1e6), 50.0) < -1e6
     assert births.draw(3, 50.0, np.random.default_rng(0)) < 2.0
 
 
 def test_births_at_a_point():
-    births = Births(target_of(Slab(Flat(), 0.1, 0.1)))
+    births = Births(posterior_of(Slab(Flat(), 0.1, 0.1)))
     assert births.draw(0, 1.0, np.random.default_rng(0)) == np.log(0.1)
     assert births.log_density(0, np.log(0.1), 1.0) == 0.0
 
 
 def test_log_normal_births_are_cut_off_at_the_ends():
     slab = Slab(Flat(), 0.02, 30.0)
-    births = LogNormalBirths(target_of(slab), 1.5)
+    births = LogNormalBirths(posterior_of(slab), 1.5)
     low, high = slab.ends
     mass = quad(lambda x: np.exp(births.log_density(0, x, 1.0)), low, high)[0]
     assert mass == pytest.approx(1.0)
@@ -81,18 +81,18 @@ def test_log_normal_births_are_cut_off_at_the_ends():
 @pytest.mark.parametrize("slab", ["smooth", "gamma", "point"])
 def test_ratio_of_a_birth_is_that_of_the_joint_densities(slab):
     """With the chances of the birth and of the death that undoes it."""
-    target = small_target(slab, "fixed")
-    chain = Jumps(target, np.random.default_rng(0))
-    low, high = target.slab.ends
+    posterior = small_posterior(slab, "fixed")
+    chain = Jumps(posterior, np.random.default_rng(0))
+    low, high = posterior.slab.ends
     for active in ([], [2], [5, 1, 6], [0, 1, 2, 4, 5, 6, 7]):
         active = np.array(active, dtype=int)
         x = np.linspace(low, high, active.size)
         new_x = 0.3 * low + 0.7 * high
         chain.start(active, x, 4.0)
-        before = target.log_joint(chain.tableau, 4.0)
+        before = posterior.log_joint(chain.active_set, 4.0)
         found = chain._log_birth(3, new_x)
-        chain.tableau.set(np.append(active, 3), np.append(x, new_x))
-        expected = target.log_joint(chain.tableau, 4.0) - before
+        chain.active_set.set(np.append(active, 3), np.append(x, new_x))
+        expected = posterior.log_joint(chain.active_set, 4.0) - before
         size = active.size
         there = chances(size, 8)[0] / (8 - size) * np.exp(chain.births.log_density(3, new_x, 4.0))
         back = chances(size + 1, 8)[1] / (size + 1)
@@ -102,12 +102,12 @@ def test_ratio_of_a_birth_is_that_of_the_joint_densities(slab):
 @pytest.mark.parametrize("slab", ["flat", "gamma"])
 def test_the_noise_is_renewed_by_its_conditional(slab):
     """The set and x held, log β has the moments of the joint density."""
-    target = small_target(slab, "beta", "proper")
-    chain = Jumps(target, np.random.default_rng(0), steps=0)
-    x = np.full(3, np.mean(target.slab.ends))
+    posterior = small_posterior(slab, "beta", "proper")
+    chain = Jumps(posterior, np.random.default_rng(0), steps=0)
+    x = np.full(3, np.mean(posterior.slab.ends))
     chain.start(np.array([1, 4, 6]), x, 4.0)
     grid = np.linspace(-3.0, 5.0, 401)
-    logs = np.array([target.log_joint(chain.tableau, np.exp(v)) - v for v in grid])
+    logs = np.array([posterior.log_joint(chain.active_set, np.exp(v)) - v for v in grid])
     weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
     mean = weights @ grid
     spread = np.sqrt(weights @ (grid - mean) ** 2)
@@ -117,16 +117,16 @@ def test_the_noise_is_renewed_by_its_conditional(slab):
 
 
 def test_without_jumps_only_precisions_and_noise_move():
-    target = small_target("flat")
-    chain = Jumps(target, np.random.default_rng(0), walk=0.5, jump=False)
+    posterior = small_posterior("flat")
+    chain = Jumps(posterior, np.random.default_rng(0), walk=0.5, jump=False)
     chain.start(np.array([6, 2]), np.full(2, -2.0), 4.0)
-    low, high = target.slab.ends
+    low, high = posterior.slab.ends
     seen = set()
     for _ in range(40):
         chain.sweep()
-        assert sorted(chain.tableau.active) == [2, 6]
-        assert np.all((chain.tableau.x >= low) & (chain.tableau.x <= high))
-        seen.update(chain.tableau.x)
+        assert sorted(chain.active_set.active) == [2, 6]
+        assert np.all((chain.active_set.x >= low) & (chain.active_set.x <= high))
+        seen.update(chain.active_set.x)
     assert len(seen) > 20
 
 
@@ -135,21 +135,23 @@ def test_without_jumps_only_precisions_and_noise_move():
 def test_hard_cases_stay_finite(case, prior):
     matrix, values = HARD[case]
     scale = 1e-4 * max(values.var(), 1e-6)
-    target = make_target(matrix, values, Slab(prior, 1e-8, 1e3), noise=Noise(1e-4, scale))
-    for births in (Births(target), LogNormalBirths(target, 5.0)):
-        chain = Jumps(target, np.random.default_rng(0), births, walk=1.0)
+    posterior = make_posterior(
+        matrix, values, Slab(prior, 1e-8, 1e3), noise=NoisePrior(1e-4, scale)
+    )
+    for births in (Births(posterior), LogNormalBirths(posterior, 5.0)):
+        chain = Jumps(posterior, np.random.default_rng(0), births, walk=1.0)
         assert np.isfinite(run(chain, 5)).all()
-        assert np.isfinite(target.log_joint(chain.tableau, chain.beta))
+        assert np.isfinite(posterior.log_joint(chain.active_set, chain.beta))
 
 
 @pytest.mark.slow
 def test_chains_from_far_apart_agree():
     matrix, values = bumps(15, 30, noise=0.3)
     slab = Slab(Smoothness(1.5), 1e-4, 1e3)
-    inclusion, noise = Inclusion(fixed=0.2), Noise(1e-3, 1e-3)
-    target = make_target(matrix, values, slab, inclusion=inclusion, noise=noise)
+    inclusion, noise = InclusionPrior(fixed=0.2), NoisePrior(1e-3, 1e-3)
+    posterior = make_posterior(matrix, values, slab, inclusion=inclusion, noise=noise)
 
     def make(rng):
-        return Jumps(target, rng, walk=1.0, steps=60)
+        return Jumps(posterior, rng, walk=1.0, steps=60)
 
     assert r_hat(make, far_starts(15), 400, 100) < 1.05

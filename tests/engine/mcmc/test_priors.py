@@ -8,14 +8,14 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import betabinom, invgamma, multivariate_normal
 
-from sparsebayes.engine.mcmc.priors import Inclusion, Noise, Slab
+from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
-from tests.engine.mcmc.enumeration import INPUTS, WEIGHTS, functions, make_target
+from tests.engine.mcmc.enumeration import INPUTS, WEIGHTS, functions, make_posterior
 
 PRIORS = [Flat(), Smoothness(0.0), Smoothness(3.0), Gamma(0.0, 0.0), Gamma(0.3, 0.5), Gamma(4, 1)]
 VALUES = np.sin(3 * INPUTS) + 0.1 * np.cos(40 * INPUTS)
 SOME = Slab(Smoothness(1.2), 1e-3, 1e3)
-SIZES = [Inclusion(), Inclusion(0.5, 3.0), Inclusion(fixed=0.2)]
+SIZES = [InclusionPrior(), InclusionPrior(0.5, 3.0), InclusionPrior(fixed=0.2)]
 
 
 @pytest.mark.parametrize("per_alpha", [False, True])
@@ -89,10 +89,10 @@ def test_all_sets_together_have_probability_one(inclusion):
 
 def test_density_of_the_noise():
     grid = np.array([0.1, 0.5, 2.0])
-    found = [Noise(3.0, 0.7).log_density(v) for v in grid]
+    found = [NoisePrior(3.0, 0.7).log_density(v) for v in grid]
     np.testing.assert_allclose(found, invgamma(3.0, scale=0.7).logpdf(grid), rtol=1e-12)
-    assert Noise(fixed=2.0).log_density(2.0) == 0.0
-    differences = np.diff([Noise().log_density(v) for v in grid])  # 1/σ², not normalised
+    assert NoisePrior(fixed=2.0).log_density(2.0) == 0.0
+    differences = np.diff([NoisePrior().log_density(v) for v in grid])  # 1/σ², not normalised
     np.testing.assert_allclose(differences, -np.diff(np.log(grid)), rtol=1e-12)
 
 
@@ -108,10 +108,12 @@ def test_log_joint_is_that_of_the_dense_model(prior, weights):
     """A row of weight 2 is two rows."""
     matrix = functions(INPUTS)
     rows = np.repeat(np.arange(12), (np.ones(12) if weights is None else weights).astype(int))
-    inclusion, noise = Inclusion(2.0, 3.0), Noise(1.5, 0.4)
+    inclusion, noise = InclusionPrior(2.0, 3.0), NoisePrior(1.5, 0.4)
     slab = Slab(prior, 1e-3, 1e3)
-    target = make_target(matrix, VALUES, slab, weights=weights, inclusion=inclusion, noise=noise)
-    tableau = target.tableau()
+    posterior = make_posterior(
+        matrix, VALUES, slab, weights=weights, inclusion=inclusion, noise=noise
+    )
+    active_set = posterior.active_set()
     for active in ([], [4], [6, 1, 3], range(8)):
         active = np.array(active, dtype=int)
         x = np.linspace(-2.0, 1.5, active.size)
@@ -122,41 +124,45 @@ def test_log_joint_is_that_of_the_dense_model(prior, weights):
             )
             expected += sum(float(slab.log_density(*pair)) for pair in zip(x, g, strict=True))
             expected += inclusion.log_prior(active.size, 8) + noise.log_density(variance)
-            tableau.set(active, x)
-            assert target.log_joint(tableau, 1.0 / variance) == pytest.approx(expected, rel=1e-9)
+            active_set.set(active, x)
+            assert posterior.log_joint(active_set, 1.0 / variance) == pytest.approx(
+                expected, rel=1e-9
+            )
 
 
-def likelihood(target, active, x, beta):
+def likelihood(posterior, active, x, beta):
     """Log likelihood of a set without what the priors add."""
-    tableau = target.tableau()
-    tableau.set(active, x)
-    value = 0.5 * target.n_samples * np.log(beta / (2.0 * np.pi))
-    return value + 0.5 * (x.sum() - tableau.log_det - beta * tableau.residual)
+    active_set = posterior.active_set()
+    active_set.set(active, x)
+    value = 0.5 * posterior.n_samples * np.log(beta / (2.0 * np.pi))
+    return value + 0.5 * (x.sum() - active_set.log_det - beta * active_set.residual)
 
 
-def integrated(target, active, x):
+def integrated(posterior, active, x):
     """The same with the noise integrated out by quadrature over log β."""
     log_beta = np.linspace(-12.0, 12.0, 601)
-    logs = [likelihood(target, active, x, beta) for beta in np.exp(log_beta)]
-    logs = np.array(logs) + [target.noise.log_density(v) for v in np.exp(-log_beta)] - log_beta
+    logs = [likelihood(posterior, active, x, beta) for beta in np.exp(log_beta)]
+    logs = np.array(logs) + [posterior.noise.log_density(v) for v in np.exp(-log_beta)] - log_beta
     return logs.max() + np.log(np.exp(logs - logs.max()).sum())
 
 
-@pytest.mark.parametrize("noise", [Noise(), Noise(2.0, 0.3)], ids=repr)
+@pytest.mark.parametrize("noise", [NoisePrior(), NoisePrior(2.0, 0.3)], ids=repr)
 def test_gain_is_a_difference_of_likelihoods(noise):
-    target = make_target(functions(INPUTS), VALUES, SOME, weights=WEIGHTS, noise=noise)
+    posterior = make_posterior(functions(INPUTS), VALUES, SOME, weights=WEIGHTS, noise=noise)
     active, x = np.array([5, 2]), np.array([-1.0, 0.7])
-    tableau = target.tableau()
-    tableau.set(active, x)
-    without = integrated(target, active, x)
+    active_set = posterior.active_set()
+    active_set.set(active, x)
+    without = integrated(posterior, active, x)
     for new, at in ((0, -2.5), (3, 0.0), (7, 4.0)):
-        arguments = at, tableau.s[new], tableau.q[new] ** 2, tableau.residual
+        arguments = at, active_set.s[new], active_set.q[new] ** 2, active_set.residual
         both, x_both = np.append(active, new), np.append(x, at)
         for beta in (0.2, 30.0):
-            found = likelihood(target, both, x_both, beta) - likelihood(target, active, x, beta)
-            assert target.gain(beta)(*arguments) == pytest.approx(found, rel=1e-9)
-        found = integrated(target, both, x_both) - without
-        assert target.gain(None)(*arguments) == pytest.approx(found, rel=1e-6)
+            found = likelihood(posterior, both, x_both, beta) - likelihood(
+                posterior, active, x, beta
+            )
+            assert posterior.gain(beta)(*arguments) == pytest.approx(found, rel=1e-9)
+        found = integrated(posterior, both, x_both) - without
+        assert posterior.gain(None)(*arguments) == pytest.approx(found, rel=1e-6)
 
 
 def test_draws_of_the_noise_follow_its_density():
@@ -164,17 +170,17 @@ def test_draws_of_the_noise_follow_its_density():
     rng = np.random.default_rng(0)
     for prior in (Flat(), Gamma(1.0, 0.5)):
         slab = Slab(prior, 1e-2, 1e2)
-        target = make_target(functions(INPUTS), VALUES, slab, noise=Noise(1.0, 0.1))
-        tableau = target.tableau()
-        tableau.set(np.array([1, 5, 6]), np.array([-1.0, 0.5, 1.0]))
+        posterior = make_posterior(functions(INPUTS), VALUES, slab, noise=NoisePrior(1.0, 0.1))
+        active_set = posterior.active_set()
+        active_set.set(np.array([1, 5, 6]), np.array([-1.0, 0.5, 1.0]))
         grid = np.linspace(-6.0, 8.0, 801)
-        logs = np.array([target.log_joint(tableau, np.exp(v)) - v for v in grid])
+        logs = np.array([posterior.log_joint(active_set, np.exp(v)) - v for v in grid])
         weights = np.exp(logs - logs.max())
         mean = weights @ grid / weights.sum()
         spread = np.sqrt(weights @ (grid - mean) ** 2 / weights.sum())
         beta, draws = np.exp(mean), []
         for _ in range(1000):
-            beta = target.draw_beta(tableau, beta, rng)
+            beta = posterior.draw_beta(active_set, beta, rng)
             draws.append(np.log(beta))
         assert np.mean(draws) == pytest.approx(mean, abs=0.2 * spread)
         assert np.std(draws) == pytest.approx(spread, rel=0.15)
@@ -182,7 +188,7 @@ def test_draws_of_the_noise_follow_its_density():
 
 def test_sets_are_counted_once():
     """The prior of sets, summed over the sets that contain a function, is its inclusion."""
-    inclusion = Inclusion(1.0, 3.0)
+    inclusion = InclusionPrior(1.0, 3.0)
     total = sum(
         np.exp(inclusion.log_prior(size, 5))
         for size in range(6)

@@ -12,9 +12,9 @@ from sparsebayes.engine import (
     Gaussian,
     Sequential,
     Smoothness,
-    orthonormal,
     run,
 )
+from sparsebayes.engine.orthonormal import closed_form
 from sparsebayes.engine.orthonormal.log_bins import CHUNK, Bins, chunks, squares
 
 N = 64
@@ -40,7 +40,7 @@ def objective(x, c, variance):
 def search(x, c, n_grid=20_000):
     """Local maxima over the noise on a fine grid: where, how high, and the grid's neighbours."""
     mean = np.mean(np.square(x))
-    v = np.geomspace(1.0001 * orthonormal.FLOOR * mean, 1.1 * np.max(np.square(x)), n_grid)
+    v = np.geomspace(1.0001 * closed_form.FLOOR * mean, 1.1 * np.max(np.square(x)), n_grid)
     values = objective(x, c, v)
     inner = values[1:-1]
     peak = 1 + np.flatnonzero((inner > values[:-2] + 1e-9) & (inner > values[2:] + 1e-9))
@@ -68,18 +68,18 @@ def test_objective_is_the_best_over_all_precisions(c):
         g = np.full(N, 1.0 / variance)
         gain = Smoothness(c).best_gain(g, x**2 * g**2, g)
         null = -0.5 * np.sum(np.log(2.0 * np.pi * variance) + x**2 / variance)
-        point = orthonormal.fit(x, c, variance).chosen
+        point = closed_form.fit(x, c, variance).chosen
         assert_allclose(point.objective, null + gain.sum(), rtol=1e-7)
         assert_allclose(point.objective, objective(x, c, [variance])[0], rtol=1e-10)
         # And the precisions are those that have it.
-        alpha = orthonormal.precisions(x, c, variance)
+        alpha = closed_form.precisions(x, c, variance)
         kept = np.isfinite(alpha)
         assert_allclose(alpha[kept], Smoothness(c).optimum(g, x**2 * g**2, g)[kept], rtol=1e-6)
         assert_array_equal(kept, gain > 0)
         assert point.n_active == kept.sum()
         assert_allclose(point.n_determined, np.sum(1.0 / (1.0 + alpha * variance)))
         mean = np.where(kept, x / (1.0 + alpha * variance), 0.0)
-        assert_allclose(orthonormal.shrink(x, c, variance), mean, rtol=1e-10)
+        assert_allclose(closed_form.shrink(x, c, variance), mean, rtol=1e-10)
 
 
 @pytest.mark.parametrize("c", COSTS)
@@ -90,7 +90,7 @@ def test_the_sequential_solver_ends_there(c, noise):
     problem = Exact(Dense(PHI), prior, Gaussian(y, np.ones(N), noise))
     rng = np.random.default_rng(0)
     solution = run(Sequential(), problem, max_iter=10_000, tol=1e-9, rng=rng)
-    found = orthonormal.fit(PHI.T @ y, c, noise)
+    found = closed_form.fit(PHI.T @ y, c, noise)
     if c == 0.0 and noise is None:  # both say that the noise collapses
         assert found.collapsed and not solution.stop.converged
         return
@@ -102,15 +102,15 @@ def test_the_sequential_solver_ends_there(c, noise):
     mean, alpha = np.zeros(N), np.full(N, np.inf)
     mean[state.active], alpha[state.active] = state.mean, state.alpha
     variance = found.chosen.variance
-    assert_allclose(mean, orthonormal.shrink(PHI.T @ y, c, variance), atol=1e-6)
-    expected = orthonormal.precisions(PHI.T @ y, c, variance)
+    assert_allclose(mean, closed_form.shrink(PHI.T @ y, c, variance), atol=1e-6)
+    expected = closed_form.precisions(PHI.T @ y, c, variance)
     assert_allclose(1.0 / alpha, 1.0 / expected, atol=1e-6)
 
 
 def test_evidence_is_that_of_the_dense_covariance():
     y, c = sparse_target(), 2.0
-    point = orthonormal.fit(PHI.T @ y, c, None).chosen
-    alpha = orthonormal.precisions(PHI.T @ y, c, point.variance)
+    point = closed_form.fit(PHI.T @ y, c, None).chosen
+    alpha = closed_form.precisions(PHI.T @ y, c, point.variance)
     cov = point.variance * np.eye(N) + (PHI / alpha) @ PHI.T
     _, log_det = np.linalg.slogdet(cov)
     evidence = -0.5 * (N * np.log(2 * np.pi) + log_det + y @ np.linalg.solve(cov, y))
@@ -120,7 +120,7 @@ def test_evidence_is_that_of_the_dense_covariance():
 @pytest.mark.parametrize("c", COSTS[1:])
 def test_all_local_maxima_are_found(c):
     x = two_scales()
-    found = orthonormal.fit(x, c, None)
+    found = closed_form.fit(x, c, None)
     peaks = search(x, c)
     assert len(peaks) == len(found.maxima)
     for variance, value, below, above in peaks:
@@ -134,7 +134,7 @@ def test_all_local_maxima_are_found(c):
 
 def test_there_can_be_several():
     # With a high price the unit coefficients are signal at one maximum and noise at another.
-    found = orthonormal.fit(two_scales(), 5.0, None)
+    found = closed_form.fit(two_scales(), 5.0, None)
     low, high = found.maxima[0], found.maxima[-1]
     assert len(found.maxima) >= 2
     assert low.variance < 1e-4 and low.n_active > 55
@@ -142,7 +142,7 @@ def test_there_can_be_several():
     # The higher of the two is chosen, whichever it is: with more small ones less stands out.
     x = two_scales()
     x[68:] *= 300.0
-    other = orthonormal.fit(x, 5.0, None)
+    other = closed_form.fit(x, 5.0, None)
     assert other.chosen.variance > 1e-3
 
 
@@ -150,7 +150,7 @@ def test_all_local_maxima_are_found_in_rough_landscapes():
     total = 0
     for seed in range(60):
         x, c = rough(seed)
-        maxima = orthonormal.fit(x, c, None).maxima
+        maxima = closed_form.fit(x, c, None).maxima
         for _, value, below, above in search(x, c, 8000):
             near = [m for m in maxima if below * (1 - 1e-9) <= m.variance <= above * (1 + 1e-9)]
             assert near, (seed, value)
@@ -161,8 +161,8 @@ def test_all_local_maxima_are_found_in_rough_landscapes():
 @pytest.mark.parametrize("seed", range(8))
 def test_maxima_are_maxima(seed):
     x, c = rough(seed)
-    found = orthonormal.fit(x, c, None)
-    floor = orthonormal.FLOOR * np.mean(x**2)
+    found = closed_form.fit(x, c, None)
+    floor = closed_form.FLOOR * np.mean(x**2)
     for maximum in found.maxima:
         v = maximum.variance * np.array([1 - 1e-4, 1.0, 1 + 1e-4])
         values = objective(x, c, v)
@@ -177,7 +177,7 @@ def test_noise_near_the_floor(size, least):
     rng = np.random.default_rng(0)
     x = rng.standard_normal(size) * rng.choice([1.0, 0.2], size)
     x *= np.repeat([least, 1.0, 3.0], size // 3)
-    found = orthonormal.fit(x, 3.0, None)
+    found = closed_form.fit(x, 3.0, None)
     peaks = search(x, 3.0, 1000)
     assert len(peaks) >= 1
     for variance, *_ in peaks:
@@ -190,16 +190,16 @@ def test_the_flat_prior_collapses(seed):
     x = PHI.T @ sparse_target(seed)
     values = objective(x, 0.0, np.geomspace(1e-8, 1e3, 2000))
     assert np.all(np.diff(values) <= 1e-9)
-    found = orthonormal.fit(x, 0.0, None)
+    found = closed_form.fit(x, 0.0, None)
     assert found.collapsed and found.maxima == ()
     assert found.chosen.n_active >= N - 1
     assert found.chosen.variance <= np.min(x**2) * (1 + 1e-12)
     # S08's prior of the smallest price that helps does not.
-    assert not orthonormal.fit(x, 1.0, None).collapsed
+    assert not closed_form.fit(x, 1.0, None).collapsed
 
 
 def test_a_given_noise_never_collapses():
-    found = orthonormal.fit(PHI.T @ sparse_target(), 0.0, 1e-12)
+    found = closed_form.fit(PHI.T @ sparse_target(), 0.0, 1e-12)
     assert not found.collapsed and found.chosen.n_active == N
     assert found.maxima == (found.chosen,) and found.chosen.variance == 1e-12
 
@@ -208,10 +208,10 @@ def test_a_maximum_that_keeps_nearly_everything_is_passed_over():
     # More than three quarters of the samples as parameters leave nothing to learn the noise from.
     rng = np.random.default_rng(3)
     x = np.concatenate([10.0 + rng.uniform(size=85), 1e-3 * rng.standard_normal(15)])
-    found = orthonormal.fit(x, 1.0, None)
+    found = closed_form.fit(x, 1.0, None)
     highest = found.maxima[0]
-    assert highest.n_determined > orthonormal.CREDIBLE * x.size
-    assert found.collapsed or found.chosen.n_determined <= orthonormal.CREDIBLE * x.size
+    assert highest.n_determined > closed_form.CREDIBLE * x.size
+    assert found.collapsed or found.chosen.n_determined <= closed_form.CREDIBLE * x.size
 
 
 @pytest.mark.parametrize("c", COSTS[1:])
@@ -219,14 +219,14 @@ def test_a_maximum_that_keeps_nearly_everything_is_passed_over():
 def test_bins_change_nothing(c, size, monkeypatch):
     rng = np.random.default_rng(4)
     x = rng.standard_normal(size) * np.where(rng.uniform(size=size) < 0.03, 20.0, 0.5)
-    binned = orthonormal.fit(x, c, None)
+    binned = closed_form.fit(x, c, None)
     if size > CHUNK:  # the exact search would take N² steps
         near = binned.chosen.variance * np.array([1 - 1e-4, 1.0, 1 + 1e-4])
         values = objective(x, c, near)
         assert values[1] >= values.max()
         return
-    monkeypatch.setattr(orthonormal, "_EXACT", 10**9)
-    exact = orthonormal.fit(x, c, None)
+    monkeypatch.setattr(closed_form, "_EXACT", 10**9)
+    exact = closed_form.fit(x, c, None)
     assert_allclose(binned.chosen.variance, exact.chosen.variance, rtol=1e-10)
     assert_allclose(binned.chosen.objective, exact.chosen.objective, rtol=1e-12)
     assert binned.chosen.n_active == exact.chosen.n_active
@@ -236,25 +236,25 @@ def test_bins_change_nothing(c, size, monkeypatch):
 def test_nothing_there(variance):
     for shape in ((1,), (8,), (3, 4)):
         zeros = np.zeros(shape)
-        found = orthonormal.fit(zeros, 1.0, variance)
+        found = closed_form.fit(zeros, 1.0, variance)
         assert found.chosen.n_active == 0 and not found.collapsed
         assert found.chosen.variance == (variance or 0.0)
-        assert_array_equal(orthonormal.shrink(zeros, 1.0, found.chosen.variance), zeros)
-        assert np.isinf(orthonormal.precisions(zeros, 1.0, found.chosen.variance)).all()
+        assert_array_equal(closed_form.shrink(zeros, 1.0, found.chosen.variance), zeros)
+        assert np.isinf(closed_form.precisions(zeros, 1.0, found.chosen.variance)).all()
 
 
 def test_one_coefficient_among_zeros():
     x = np.zeros(50)
     x[7] = 3.0
-    found = orthonormal.fit(x, 2.0, None)
+    found = closed_form.fit(x, 2.0, None)
     assert found.chosen.n_active == 1
-    assert_allclose(orthonormal.shrink(x, 2.0, found.chosen.variance), x, atol=1e-6)
+    assert_allclose(closed_form.shrink(x, 2.0, found.chosen.variance), x, atol=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e-50, 1e-3, 1e4, 1e50])
 def test_scale(scale):
     x = PHI.T @ sparse_target()
-    base, other = (orthonormal.fit(k * x, 2.0, None) for k in (1.0, scale))
+    base, other = (closed_form.fit(k * x, 2.0, None) for k in (1.0, scale))
     assert_allclose(other.chosen.variance, scale**2 * base.chosen.variance, rtol=1e-9)
     assert_allclose(other.chosen.objective, base.chosen.objective - N * np.log(scale), rtol=1e-9)
     assert other.chosen.n_active == base.chosen.n_active
@@ -262,20 +262,20 @@ def test_scale(scale):
 
 def test_shape_order_and_precision_do_not_matter():
     x = PHI.T @ sparse_target()
-    base = orthonormal.fit(x, 2.0, None).chosen
+    base = closed_form.fit(x, 2.0, None).chosen
     mixed = np.random.default_rng(0).permutation(x).reshape(4, 16)
-    assert_allclose(orthonormal.fit(mixed, 2.0, None).chosen.variance, base.variance)
+    assert_allclose(closed_form.fit(mixed, 2.0, None).chosen.variance, base.variance)
     single = x.astype(np.float32)
-    assert_allclose(orthonormal.fit(single, 2.0, None).chosen.variance, base.variance, rtol=1e-5)
-    shrunk = orthonormal.shrink(single, 2.0, base.variance)
+    assert_allclose(closed_form.fit(single, 2.0, None).chosen.variance, base.variance, rtol=1e-5)
+    shrunk = closed_form.shrink(single, 2.0, base.variance)
     assert shrunk.dtype == np.float32
-    assert_allclose(shrunk, orthonormal.shrink(x, 2.0, base.variance), atol=1e-5)
+    assert_allclose(shrunk, closed_form.shrink(x, 2.0, base.variance), atol=1e-5)
 
 
 def test_memory_order_does_not_matter():
     x = (PHI.T @ sparse_target()).reshape(8, 8)
-    shrunk = orthonormal.shrink(np.asfortranarray(x), 2.0, 0.09)
-    assert_array_equal(shrunk, orthonormal.shrink(x, 2.0, 0.09))
+    shrunk = closed_form.shrink(np.asfortranarray(x), 2.0, 0.09)
+    assert_array_equal(shrunk, closed_form.shrink(x, 2.0, 0.09))
 
 
 def test_bins():

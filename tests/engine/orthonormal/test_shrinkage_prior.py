@@ -9,9 +9,9 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from sparsebayes.engine.orthonormal import shrinkage_prior
-from sparsebayes.engine.orthonormal.shrinkage_prior import Inclusion, estimate
+from sparsebayes.engine.orthonormal.shrinkage_prior import ShrinkagePrior, estimate
 
-SOME = Inclusion(np.array([0.0, 3.0, 12.0, 96.0]), np.array([0.7, 0.1, 0.15, 0.05]))
+SOME = ShrinkagePrior(np.array([0.0, 3.0, 12.0, 96.0]), np.array([0.7, 0.1, 0.15, 0.05]))
 C = 2.5
 
 
@@ -140,7 +140,7 @@ def test_em_never_lowers_the_evidence(seed, monkeypatch):
     rng = np.random.default_rng(0)
     for _ in range(20):
         moved = found.weights * np.exp(0.2 * rng.standard_normal(found.weights.size))
-        other = Inclusion(found.variances, moved / moved.sum())
+        other = ShrinkagePrior(found.variances, moved / moved.sum())
         assert evidence(other, z) < path[-1] + 0.05
 
 
