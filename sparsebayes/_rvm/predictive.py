@@ -11,7 +11,7 @@ from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import EXTRA_WEIGHT, Predictive
 from sparsebayes.basis import Basis
 from sparsebayes.engine.linalg import symmetric_root
-from sparsebayes.engine.moments import Expansion
+from sparsebayes.engine.moments import LinearModel
 
 Array = np.ndarray
 
@@ -64,7 +64,7 @@ class LinearPredictive(Predictive):
             samples += root[:, None] * draws
         return samples
 
-    def closed_form(self) -> tuple[Expansion | None, str]:
+    def closed_form(self) -> tuple[LinearModel | None, str]:
         functions = self.basis.functions()
         if functions is None:
             return None, (
@@ -73,7 +73,7 @@ class LinearPredictive(Predictive):
             )
         root = symmetric_root(self.sigma).T
         sign, noise = np.ones(len(root)), self.noise
-        known = Expansion(functions, self.weights, root, sign, self.offset, noise, noise)
+        known = LinearModel(functions, self.weights, root, sign, self.offset, noise, noise)
         if self.extra is None:
             return known, ""
         return known, EXTRA_WEIGHT

@@ -111,7 +111,7 @@ Functions = Bumps | Monomials
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class LinearModel:
     """A model with mean ``offset + φᵀweights`` and variance ``variance + Σ_k sign_k (root φ)_k²``.
 
     Attributes

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import EXTRA_WEIGHT, Predictive
 from sparsebayes.engine.linalg import symmetric_root
-from sparsebayes.engine.moments import Expansion
+from sparsebayes.engine.moments import LinearModel
 from sparsebayes.gp.kernels import shape_of, without_shape
 from sparsebayes.gp.support import DEPENDENT, SupportPosterior, solve
 
@@ -68,13 +68,13 @@ class SupportPredictive(Predictive):
         mean, cov = self.joint(X)
         return mean[:, None] + symmetric_root(cov) @ rng.standard_normal((len(X), n_samples))
 
-    def closed_form(self) -> tuple[Expansion | None, str]:
+    def closed_form(self) -> tuple[LinearModel | None, str]:
         shape = shape_of(self.kernel, self.support.shape[1])
         if shape is None:
             return None, without_shape(self.kernel)
         functions, (weights, root) = shape.expand(self.support, *self.posterior.weights())
         sign, noise = np.ones(len(root)), self.noise
-        known = Expansion(functions, weights, root, sign, self.offset, noise, noise)
+        known = LinearModel(functions, weights, root, sign, self.offset, noise, noise)
         if not self.augment:
             return known, ""
         return known, EXTRA_WEIGHT

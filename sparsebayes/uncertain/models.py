@@ -14,7 +14,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.predictive import GaussianRegressorMixin, Marginals
-from sparsebayes.engine.moments import Expansion
+from sparsebayes.engine.moments import LinearModel
 from sparsebayes.gp.kernels import shape_of, without_shape
 
 Array = np.ndarray
@@ -62,7 +62,7 @@ class Predicted(Marginals):
             mean, std = self.model.predict(X, return_std=True)
         return mean, std**2
 
-    def closed_form(self) -> tuple[Expansion | None, str]:
+    def closed_form(self) -> tuple[LinearModel | None, str]:
         return None, (
             "formulas that are not known, unlike those of RVR, ReducedRankGPR, NoisyInputGPR and "
             "GaussianProcessRegressor"
@@ -72,7 +72,7 @@ class Predicted(Marginals):
 class Process(Predicted):
     """A Gaussian process of scikit-learn."""
 
-    def closed_form(self) -> tuple[Expansion | None, str]:
+    def closed_form(self) -> tuple[LinearModel | None, str]:
         model = self.model
         width = model.X_train_.shape[1]
         shape = shape_of(model.kernel_, width)
@@ -92,4 +92,4 @@ class Process(Predicted):
             sign = np.append(sign, np.ones(width))
         noise = scale**2 * shape.noise
         variance = scale**2 * float(shape.heights.sum()) + noise
-        return Expansion(functions, weights, root, sign, offset, variance, noise), ""
+        return LinearModel(functions, weights, root, sign, offset, variance, noise), ""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
-from sparsebayes.engine.moments import Bumps, Expansion, Monomials
+from sparsebayes.engine.moments import Bumps, LinearModel, Monomials
 
 SIZES = {"bumps": (6,), "two": (5, 4), "monomials": (0,), "all": (4, 3, 0)}
 
@@ -21,7 +21,7 @@ def expansion(rng, D, kind, sign=1):
         )
     size = sum(map(len, functions))
     root = rng.normal(size=(size, size)) * (0.3 if sign > 0 else 0.02)
-    return Expansion(
+    return LinearModel(
         functions, rng.normal(size=size), root, np.full(size, float(sign)), 0.4, 3.0, 0.1
     )
 
@@ -113,9 +113,9 @@ def test_families_of_equal_scales_are_one_family():
     centers, scales = rng.normal(size=(7, 2)), np.array([0.5, 2.0])
     weights, root = rng.normal(size=7), rng.normal(size=(7, 7))
     cov, mean = covariance(rng, 2, 2.0)[None], rng.normal(size=(1, 2))
-    one = Expansion([Bumps(centers, scales)], weights, root, np.ones(7), 0.0, 0.0, 0.0)
+    one = LinearModel([Bumps(centers, scales)], weights, root, np.ones(7), 0.0, 0.0, 0.0)
     parts = [Bumps(centers[:3], scales), Bumps(centers[3:], scales)]
-    two = Expansion(parts, weights, root, np.ones(7), 0.0, 0.0, 0.0)
+    two = LinearModel(parts, weights, root, np.ones(7), 0.0, 0.0, 0.0)
     for ours, theirs in zip(one.exact(mean, cov)[:3], two.exact(mean, cov)[:3], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10)
 
@@ -132,7 +132,7 @@ def test_nothing_is_added_without_uncertainty(kind):
 
 def test_small_covariances_far_from_the_origin_do_not_cancel():
     """The variance of x³ at 1000 ± 1e-6 is (3e6 · 1e-6)² = 9."""
-    model = Expansion(
+    model = LinearModel(
         [Monomials(np.array([[3]]))], np.ones(1), np.zeros((1, 1)), np.ones(1), 0.0, 0.0, 0.0
     )
     found = model.exact(np.array([[1000.0]]), np.array([[[1e-12]]]))
@@ -153,7 +153,7 @@ def test_large_weights_of_functions_far_away_are_numbers():
     """Where E φ_i E φ_j underflows and its excess overflows, the product must not be NaN."""
     weights, root = np.full(4, 1e10), 1e10 * np.eye(4)
     bumps = Bumps(np.array([[0.0], [0.5], [-0.5], [30.0]]), np.ones(1))
-    model = Expansion([bumps], weights, root, np.ones(4), 0.0, 0.0, 0.0)
+    model = LinearModel([bumps], weights, root, np.ones(4), 0.0, 0.0, 0.0)
     mean = np.linspace(10.0, 120.0, 400)[:, None]
     for scale in (0.1, 0.5, 2.0, 10.0):
         found = model.exact(mean, np.full((400, 1, 1), scale))
@@ -165,7 +165,7 @@ def test_variance_is_never_below_the_noise():
     centers = np.linspace(-1, 1, 40)[:, None]
     weights = 1e8 * (-1.0) ** np.arange(40)
     root = np.zeros((1, 40))
-    model = Expansion([Bumps(centers, np.ones(1))], weights, root, np.ones(1), 0.0, 0.01, 0.01)
+    model = LinearModel([Bumps(centers, np.ones(1))], weights, root, np.ones(1), 0.0, 0.01, 0.01)
     mean = np.linspace(-3, 3, 200)[:, None]
     for scale in (1e-14, 1e-6, 1.0):
         assert model.exact(mean, np.full((200, 1, 1), scale)).variance.min() >= 0.01

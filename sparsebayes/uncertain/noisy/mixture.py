@@ -11,7 +11,7 @@ from scipy.linalg import cholesky
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import Predictive
 from sparsebayes.engine.linalg import symmetric_root
-from sparsebayes.engine.moments import Bumps, Expansion, Functions, Moments
+from sparsebayes.engine.moments import Bumps, Functions, LinearModel, Moments
 from sparsebayes.engine.noisy_gp import Theta, smoothed_kernel
 
 Array = np.ndarray
@@ -54,7 +54,7 @@ class Process:
         cov = prior - columns @ self.precision @ columns.T
         return columns @ self.alpha, 0.5 * (cov + cov.T)
 
-    def expansion(self, offset: float) -> Expansion | None:
+    def linear_model(self, offset: float) -> LinearModel | None:
         """The same as a linear model, None where each input has another variance."""
         if len(self.variances) > 1:
             return None
@@ -64,7 +64,7 @@ class Process:
         variance = theta.amplitude + theta.noise
         bumps = Bumps(self.inputs, np.sqrt(width))
         sign = np.full(len(root), -1.0)
-        return Expansion([bumps], height * self.alpha, root, sign, offset, variance, theta.noise)
+        return LinearModel([bumps], height * self.alpha, root, sign, offset, variance, theta.noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +112,19 @@ class InputMixture(Predictive):
             out[:, chosen == i] += mean[:, None] + symmetric_root(cov) @ normal[:, chosen == i]
         return out
 
-    def closed_form(self) -> tuple[MixtureExpansion | None, str]:
-        parts = [process.expansion(self.offset) for process in self.processes]
+    def closed_form(self) -> tuple[LinearModelMixture | None, str]:
+        parts = [process.linear_model(self.offset) for process in self.processes]
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
             return None, "training inputs whose noise differs from sample to sample"
-        return MixtureExpansion(known), ""
+        return LinearModelMixture(known), ""
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureExpansion:
+class LinearModelMixture:
     """Moments at Gaussian inputs of a mixture of linear models, by the law of total variance."""
 
-    parts: Sequence[Expansion]
+    parts: Sequence[LinearModel]
 
     @property
     def noise(self) -> float:
