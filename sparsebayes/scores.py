@@ -15,6 +15,9 @@ from scipy.special import ndtr, ndtri
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight
 
+from sparsebayes._support.optional import require
+from sparsebayes._support.validation import check_coverage
+
 __all__ = [
     "crps",
     "interval_coverage",
@@ -92,7 +95,7 @@ def crps(
     >>> round(crps([0.0], [0.0], [1.0]), 4)
     0.2337
     """
-    rules = _scoringrules("crps")
+    rules = require("scoringrules", "crps")
     y, mean, std = _checked(y, mean, std)
     return _averaged(rules.crps_normal(y, mean, std, backend="numpy"), sample_weight, per_sample)
 
@@ -133,7 +136,7 @@ def interval_score(
     .. [1] T. Gneiting, A. Raftery, "Strictly proper scoring rules, prediction, and estimation",
        JASA 102, 2007.
     """
-    rules = _scoringrules("interval_score")
+    rules = require("scoringrules", "interval_score")
     y, mean, std = _checked(y, mean, std)
     half = _half_width(std, coverage)
     values = rules.interval_score(y, mean - half, mean + half, 1.0 - coverage, backend="numpy")
@@ -223,16 +226,6 @@ def pit_values(y: Any, mean: Any, std: Any) -> Array:
     return ndtr((y - mean) / std)
 
 
-def _scoringrules(caller: str) -> Any:
-    try:
-        import scoringrules
-    except ImportError as error:
-        raise ImportError(
-            f'{caller} needs scoringrules: pip install "sparsebayes[scores]"'
-        ) from error
-    return scoringrules
-
-
 def _column(values: Any, name: str) -> Array:
     values = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
     if values.ndim == 2 and values.shape[1] == 1:
@@ -262,9 +255,7 @@ def _checked(y: Any, mean: Any, std: Any) -> tuple[Array, Array, Array]:
 
 
 def _half_width(std: Array, coverage: float) -> Array:
-    if not 0 < coverage < 1:
-        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
-    return ndtri(0.5 + coverage / 2) * std
+    return ndtri(0.5 + check_coverage(coverage) / 2) * std
 
 
 def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:

@@ -33,11 +33,11 @@ def positive_number(name: str, value: Any) -> float:
     return number
 
 
-def check_coverage(coverage: Any) -> float:
+def check_coverage(coverage: Any, name: str = "coverage") -> float:
     """The probability of an interval, between 0 and 1, or a clear error."""
     share = as_number(coverage)
     if share is None or not 0 < share < 1:
-        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+        raise ValueError(f"{name} must lie between 0 and 1, got {coverage!r}.")
     return share
 
 

@@ -15,6 +15,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from sparsebayes._support.optional import require
 from sparsebayes.cli.csv_table import Table, TableError, read_table
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task, choose, refuse_foreign
 from sparsebayes.datasets import load_gases, load_sensor
@@ -156,9 +157,7 @@ def predict(record: StoredModel, table: Table, coverage: float | None) -> Column
 
 def check_figures(directory: str) -> None:
     """Raise before the fit what would spoil the figures after it."""
-    from sparsebayes.plots._style import require_matplotlib
-
-    require_matplotlib("--figures")
+    require("matplotlib", "--figures")
     path = Path(directory)
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"--figures: {directory!r} is not a directory")

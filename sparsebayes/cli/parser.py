@@ -422,14 +422,14 @@ def _denoise(args: argparse.Namespace) -> None:
 
 def _forecast(args: argparse.Namespace) -> None:
     from sparsebayes._support.files import check_writable, write_files
+    from sparsebayes._support.optional import require
     from sparsebayes.cli.forecast import forecast_file
-    from sparsebayes.plots._style import require_matplotlib
 
     for output in filter(None, (args.output, args.figure)):
         check_writable(output)
         _refuse_same(output, args.csv)
     if args.figure:
-        require_matplotlib("--figure")
+        require("matplotlib", "--figure")
         if args.output and Path(args.figure).resolve() == Path(args.output).resolve():
             raise ValueError(f"--figure {args.figure!r} is also the output; choose another name")
         if Path(args.figure).suffix.lower() != ".png":

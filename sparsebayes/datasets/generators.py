@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.signal import lfilter
 
+from sparsebayes._support.validation import check_choice, positive_number, whole_number
+
+Array = np.ndarray
+
 
 def make_sinc(
-    n_samples=100, *, noise=0.1, noise_kind="gaussian", random_state=None, low=-10.0, high=10.0
-):
+    n_samples: int = 100,
+    *,
+    noise: float = 0.1,
+    noise_kind: str = "gaussian",
+    random_state: Any = None,
+    low: float = -10.0,
+    high: float = 10.0,
+) -> tuple[Array, Array, Array]:
     """Noisy ``sin(x)/x`` at equally spaced inputs [1]_.
 
     Parameters
@@ -44,19 +57,20 @@ def make_sinc(
     >>> X.shape, float(f[2])
     ((5, 1), 1.0)
     """
+    check_choice("noise_kind", noise_kind, ("gaussian", "uniform"))
     rng = np.random.default_rng(random_state)
     x = np.linspace(low, high, n_samples)
     f = np.sinc(x / np.pi)
     if noise_kind == "gaussian":
         e = noise * rng.standard_normal(n_samples)
-    elif noise_kind == "uniform":
-        e = rng.uniform(-noise, noise, n_samples)
     else:
-        raise ValueError(f"noise_kind must be 'gaussian' or 'uniform', got {noise_kind!r}.")
+        e = rng.uniform(-noise, noise, n_samples)
     return x[:, None], f + e, f
 
 
-def make_friedman1(n_samples=240, *, noise=None, random_state=None):
+def make_friedman1(
+    n_samples: int = 240, *, noise: float | None = None, random_state: Any = None
+) -> tuple[Array, Array, Array]:
     """Friedman's first function: ten inputs in the unit cube, five of them without effect.
 
     ``f = 10 sin(π x1 x2) + 20 (x3 − ½)² + 10 x4 + 5 x5``.
@@ -85,7 +99,9 @@ def make_friedman1(n_samples=240, *, noise=None, random_state=None):
     return X, f + (1.0 if noise is None else noise) * rng.standard_normal(n_samples), f
 
 
-def make_friedman2(n_samples=240, *, noise=None, random_state=None):
+def make_friedman2(
+    n_samples: int = 240, *, noise: float | None = None, random_state: Any = None
+) -> tuple[Array, Array, Array]:
     """Friedman's second function: the modulus of an impedance, four inputs.
 
     ``f = √(x1² + (x2 x3 − 1/(x2 x4))²)`` with x1 in [0, 100], x2 in [40π, 560π], x3 in [0, 1]
@@ -112,7 +128,9 @@ def make_friedman2(n_samples=240, *, noise=None, random_state=None):
     return _impedance(np.hypot, n_samples, noise, random_state)
 
 
-def make_friedman3(n_samples=240, *, noise=None, random_state=None):
+def make_friedman3(
+    n_samples: int = 240, *, noise: float | None = None, random_state: Any = None
+) -> tuple[Array, Array, Array]:
     """Friedman's third function: the phase of an impedance, four inputs.
 
     ``f = arctan((x2 x3 − 1/(x2 x4)) / x1)``, inputs as in :func:`make_friedman2`.
@@ -139,7 +157,12 @@ def make_friedman3(n_samples=240, *, noise=None, random_state=None):
     return _impedance(np.arctan2, n_samples, noise, random_state)
 
 
-def _impedance(function, n_samples, noise, random_state):
+def _impedance(
+    function: Callable[[Array, Array], Array],
+    n_samples: int,
+    noise: float | None,
+    random_state: Any,
+) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(random_state)
     low, high = np.array([[0, 40 * np.pi, 0, 1], [100, 560 * np.pi, 1, 11]])
     X = rng.uniform(low, high, (n_samples, 4))
@@ -149,18 +172,18 @@ def _impedance(function, n_samples, noise, random_state):
 
 
 def make_mackey_glass(
-    n_samples=1000,
+    n_samples: int = 1000,
     *,
-    tau=17.0,
-    a=0.2,
-    b=0.1,
-    power=10,
-    initial=1.2,
-    burn_in=500,
-    step=0.02,
-    noise=0.0,
-    random_state=None,
-):
+    tau: float = 17.0,
+    a: float = 0.2,
+    b: float = 0.1,
+    power: float = 10,
+    initial: float = 1.2,
+    burn_in: float = 500,
+    step: float = 0.02,
+    noise: float = 0.0,
+    random_state: Any = None,
+) -> Array:
     """Mackey-Glass series ``z' = −b z + a z(t−τ) / (1 + z(t−τ)^power)`` at period 1.
 
     Parameters
@@ -192,9 +215,7 @@ def make_mackey_glass(
     trajectories of two step lengths part some thousand periods later, while the attractor is the
     same, and so is the error made within a hundred periods, below 1e-11.
     """
-    for name, value in (("tau", tau), ("step", step)):
-        if not value > 0:
-            raise ValueError(f"{name} must be positive, got {value!r}.")
+    tau, step = positive_number("tau", tau), positive_number("step", step)
     m = max(2, int(np.ceil(tau / step - 1e-9)))
     h, u = tau / m, -b * tau / m
     times = burn_in + np.arange(n_samples)
@@ -221,7 +242,7 @@ def make_mackey_glass(
     return series + noise * np.random.default_rng(random_state).standard_normal(n_samples)
 
 
-def lagged(series, lags=16, step=6, horizon=6):
+def lagged(series: Any, lags: int = 16, step: int = 6, horizon: int = 6) -> tuple[Array, Array]:
     """Inputs and targets to predict a series from its own past.
 
     Parameters
@@ -245,8 +266,8 @@ def lagged(series, lags=16, step=6, horizon=6):
     z = np.asarray(series, dtype=float)
     if z.ndim != 1:
         raise ValueError(f"series must have one dimension, got shape {z.shape}.")
-    if min(lags, step, horizon) < 1:
-        raise ValueError(f"lags, step and horizon must be ≥ 1, got {lags}, {step}, {horizon}.")
+    for name, value in (("lags", lags), ("step", step), ("horizon", horizon)):
+        whole_number(name, value)
     delays = horizon + step * np.arange(lags)
     if len(z) <= delays[-1]:
         raise ValueError(
@@ -257,7 +278,9 @@ def lagged(series, lags=16, step=6, horizon=6):
     return z[k[:, None] - delays], z[k]
 
 
-def make_sensor(n_samples=150, *, noise=1.5, random_state=None):
+def make_sensor(
+    n_samples: int = 150, *, noise: float = 1.5, random_state: Any = None
+) -> tuple[Array, Array, Array]:
     """Response of a simulated gas sensor while its heater is ramped from 100 to 500 °C.
 
     A rising baseline (the film's conductance) carries desorption peaks of different widths, each
@@ -289,7 +312,9 @@ def make_sensor(n_samples=150, *, noise=1.5, random_state=None):
     return t[:, None], f + noise * rng.standard_normal(n_samples), f
 
 
-def make_gases(n_samples=240, *, noise=3.0, random_state=None):
+def make_gases(
+    n_samples: int = 240, *, noise: float = 3.0, random_state: Any = None
+) -> tuple[Array, Array]:
     """Readings of two simulated sensor films exposed to one of three gases.
 
     Each film answers to the concentration by a power law of its own for each gas, so that the gases

@@ -11,14 +11,14 @@ import numpy as np
 from sklearn.utils import Bunch
 
 
-def _bundled(name):
+def _bundled(name: str) -> tuple[str, list[str], list[list[str]]]:
     """Path, header and rows of a data file of the package."""
     path = resources.files("sparsebayes.datasets") / "data" / name
     header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
     return str(path), header, rows
 
 
-def load_sensor():
+def load_sensor() -> Bunch:
     """A regression that comes with the package: 150 readings of a simulated gas sensor.
 
     It is the output of ``make_sensor(random_state=2001)``, rounded to 0.01 mV.
@@ -48,7 +48,7 @@ def load_sensor():
     )
 
 
-def load_gases():
+def load_gases() -> Bunch:
     """A classification that comes with the package: 240 readings of two simulated sensor films.
 
     It is the output of ``make_gases(random_state=2001)``, rounded to 0.01 mV.
@@ -78,10 +78,11 @@ def load_gases():
     )
 
 
-_OPENML = {"boston": ("boston", 1)}
+_CHECKOUT = Path(__file__).parents[2]
+_OPENML = {"boston": ("boston", 1)}  # name and version there
 
 
-def load_benchmark(name):
+def load_benchmark(name: str) -> dict[str, np.ndarray]:
     """Arrays of a benchmark set that is too large, or not ours, to be shipped.
 
     Looked for as ``<name>.npz`` in the directory named by the environment variable
@@ -108,12 +109,12 @@ def load_benchmark(name):
     if os.environ.get("SPARSEBAYES_DATA"):
         places = [Path(os.environ["SPARSEBAYES_DATA"])]
     else:
-        places = [p.parent / "shared" / "data" for p in (Path.cwd(), Path(__file__).parents[1])]
+        places = [p.parent / "shared" / "data" for p in (Path.cwd(), _CHECKOUT)]
     for place in places:
         if (place / f"{name}.npz").is_file():
             with np.load(place / f"{name}.npz", allow_pickle=False) as archive:
                 return dict(archive)
-    cause = None
+    cause: OSError | None = None
     if name in _OPENML:
         try:
             return _from_openml(*_OPENML[name])
@@ -125,7 +126,7 @@ def load_benchmark(name):
     ) from cause
 
 
-def _from_openml(name, version):
+def _from_openml(name: str, version: int) -> dict[str, np.ndarray]:
     from sklearn.datasets import fetch_openml
 
     data = fetch_openml(name=name, version=version, as_frame=False, parser="liac-arff", n_retries=1)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from sparsebayes._support.validation import as_number, check_choice
+from sparsebayes._support.validation import as_number, check_choice, whole_number
 
 Array = np.ndarray
 
@@ -115,7 +114,7 @@ def make_signal(
     """
     check_choice("name", name, (*_SIGNALS, "blocks_sinc"))
     check_choice("grid", grid, ("closed", "wavelab"))
-    n = _count("n_samples", n_samples, 2)
+    n = whole_number("n_samples", n_samples, least=2)
     clean = snr is None or snr == np.inf
     ratio = np.inf if clean else as_number(snr)
     if ratio is None or ratio <= 0:
@@ -186,7 +185,7 @@ def make_gauss_snake(
     >>> X.shape, gauss_snake_proba(X).shape
     ((100, 2), (100,))
     """
-    n = _count("n_samples", n_samples, 1)
+    n = whole_number("n_samples", n_samples)
     centers, scale = _snake(n_gaussians, separation, wiggle, width)
     rng = np.random.default_rng(random_state)
     y = rng.integers(2, size=n)
@@ -226,7 +225,7 @@ def gauss_snake_proba(
 
 def _snake(n_gaussians: Any, separation: Any, wiggle: Any, width: Any) -> tuple[Array, Array]:
     """Centres (class, Gaussian, input) and standard deviations (input,)."""
-    step = np.arange(_count("n_gaussians", n_gaussians, 1))
+    step = np.arange(whole_number("n_gaussians", n_gaussians))
     for name, value in (("separation", separation), ("wiggle", wiggle)):
         if as_number(value) is None:
             raise ValueError(f"{name} must be a finite number, got {value!r}.")
@@ -235,9 +234,3 @@ def _snake(n_gaussians: Any, separation: Any, wiggle: Any, width: Any) -> tuple[
         raise ValueError(f"width must be a positive number or two of them, got {width!r}.")
     lower = np.column_stack([step, wiggle * (step % 2)])
     return np.stack([lower, lower + np.array([0.0, separation])]), np.array(scale)
-
-
-def _count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
-    return int(value)

@@ -1,8 +1,10 @@
-"""What the displays share: matplotlib where it is there, axes and colours."""
+"""What the displays share: axes, colours and markers."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from sparsebayes._support.optional import require
 
 # Okabe and Ito's palette, which the colour-blind can tell apart.
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#5A5A5A", "#1A1A1A"
@@ -10,17 +12,9 @@ COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours: pairs repeat late
 
 
-def require_matplotlib(caller: str) -> None:
-    """Raise ImportError with the remedy if matplotlib is absent."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(f'{caller} needs matplotlib: pip install "sparsebayes[plots]"') from error
-
-
 def axes(ax: Any, caller: str) -> Any:
     """`ax`, or the axes of a new figure."""
-    require_matplotlib(caller)
+    require("matplotlib", caller)
     if ax is None:
         import matplotlib.pyplot as plt
 

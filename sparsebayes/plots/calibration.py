@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from scipy.stats import binom
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.plots._style import BLUE, GREY, INK, require_matplotlib
+from sparsebayes._support.optional import require
+from sparsebayes._support.validation import check_coverage, whole_number
+from sparsebayes.plots._style import BLUE, GREY, INK
 from sparsebayes.scores import pit_values
 
 _GRID = np.linspace(0.01, 0.99, 99)  # nominal coverages of the curve
@@ -79,7 +79,7 @@ class CalibrationDisplay:
         -------
         display : CalibrationDisplay
         """
-        require_matplotlib("CalibrationDisplay")
+        require("matplotlib", "CalibrationDisplay")
         if axes is None:
             import matplotlib.pyplot as plt
 
@@ -185,7 +185,7 @@ class CalibrationDisplay:
         -------
         display : CalibrationDisplay
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         check_is_fitted(estimator)
         if not is_regressor(estimator):
             raise ValueError(
@@ -220,9 +220,7 @@ class CalibrationDisplay:
         -------
         display : CalibrationDisplay
         """
-        require_matplotlib(cls.__name__)
-        if not isinstance(n_bins, Integral) or int(n_bins) < 1:
-            raise ValueError(f"n_bins must be a whole number of at least 1, got {n_bins!r}.")
-        if not 0 < band < 1:
-            raise ValueError(f"band must lie between 0 and 1, got {band!r}.")
+        require("matplotlib", cls.__name__)
+        n_bins = whole_number("n_bins", n_bins)
+        band = check_coverage(band, "band")
         return cls(pit=pit_values(y, mean, std), n_bins=n_bins, band=band, name=name).plot(axes)

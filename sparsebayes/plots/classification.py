@@ -9,7 +9,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.plots._style import COLORS, GREY, INK, MARKERS, axes, require_matplotlib
+from sparsebayes._support.optional import require
+from sparsebayes._support.validation import whole_number
+from sparsebayes.plots._style import COLORS, GREY, INK, MARKERS, axes
 
 _PALEST, _DARKEST = 0.03, 0.5  # how much colour the surface has at even and at sure odds
 _STEP = 0.1  # of probability, from one shade to the next
@@ -256,7 +258,7 @@ class ClassificationDisplay:
         The relevance vectors of a Pipeline are circled where they are among the rows of `X`: there
         alone their place in the units of `X` is known.
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         check_is_fitted(estimator)
         if not (is_classifier(estimator) and hasattr(estimator, "predict_proba")):
             raise ValueError(
@@ -269,10 +271,7 @@ class ClassificationDisplay:
                 "ClassificationDisplay draws two inputs: X must have shape (n_samples, 2), "
                 f"got {shape}."
             )
-        if int(grid_resolution) != grid_resolution or grid_resolution < 2:
-            raise ValueError(
-                f"grid_resolution must be a whole number >= 2, got {grid_resolution!r}."
-            )
+        grid_resolution = whole_number("grid_resolution", grid_resolution, least=2)
         if not 0 <= margin < np.inf:
             raise ValueError(f"margin must be a number >= 0, got {margin!r}.")
         columns = getattr(X, "columns", None)
@@ -288,7 +287,7 @@ class ClassificationDisplay:
 
         inputs = check_array(X, dtype=float)
         classes = np.asarray(estimator.classes_)
-        xx0, xx1 = np.meshgrid(*(_reach(x, margin, int(grid_resolution)) for x in inputs.T))
+        xx0, xx1 = np.meshgrid(*(_reach(x, margin, grid_resolution) for x in inputs.T))
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         probability = estimator.predict_proba(like_fitted(grid))
         return cls(

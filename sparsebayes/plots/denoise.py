@@ -8,9 +8,10 @@ from numbers import Integral
 import numpy as np
 from scipy.special import ndtri
 
+from sparsebayes._support.optional import require
 from sparsebayes._support.validation import check_choice
 from sparsebayes.dictionaries import Kernel, Wavelet
-from sparsebayes.plots._style import BLUE, COLORS, GREY, INK, ORANGE, require_matplotlib
+from sparsebayes.plots._style import BLUE, COLORS, GREY, INK, ORANGE
 
 _KINDS = ("signal", "coefficients", "shrinkage", "parts")
 _MANY = 2000  # samples, from which on they are drawn as dots
@@ -86,7 +87,7 @@ class DenoiseDisplay:
         -------
         display : DenoiseDisplay
         """
-        require_matplotlib("DenoiseDisplay")
+        require("matplotlib", "DenoiseDisplay")
         image = np.ndim(self.y) == 2
         panels = np.ravel(self._new_axes(image) if ax is None else ax)
         if panels.size != self._n_panels(image):
@@ -282,7 +283,7 @@ class DenoiseDisplay:
         -------
         display : DenoiseDisplay
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         check_choice("kind", kind, _KINDS)
         if not 0 < coverage < 1:
             raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")

@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.plots._style import BLUE, ORANGE, axes, require_matplotlib
+from sparsebayes._support.optional import require
+from sparsebayes.plots._style import BLUE, ORANGE, axes
 
 
 class EvidenceDisplay:
@@ -90,7 +91,7 @@ class EvidenceDisplay:
         -------
         display : EvidenceDisplay
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         check_is_fitted(estimator)
         model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         path = np.asarray(model.evidence_path_, dtype=float)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes, require_matplotlib
+from sparsebayes._support.optional import require
+from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
 
 _PATHS = 1000  # of method="monte_carlo"
 _FEW = 30  # values of a line, up to which each gets a dot
@@ -94,7 +95,7 @@ class ForecastDisplay:
         -------
         display : ForecastDisplay
         """
-        require_matplotlib(type(self).__name__)
+        require("matplotlib", type(self).__name__)
         history, mean = _vector("history", self.history), _vector("mean", self.mean)
         lower, upper, coverage = self._bands(mean.size)
         truth = None if self.truth is None else _vector("truth", self.truth)
@@ -214,7 +215,7 @@ class ForecastDisplay:
         -------
         display : ForecastDisplay
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         check_is_fitted(forecaster)
         shares = [float(share) for share in np.ravel(coverage)]
         if not shares or not all(0 < share < 1 for share in shares):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes, require_matplotlib
+from sparsebayes._support.optional import require
+from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
 
 
 class InclusionDisplay:
@@ -114,7 +115,7 @@ class InclusionDisplay:
         -------
         display : InclusionDisplay
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         centers, total = samples.centers, samples.inclusion.size
         position, name = np.arange(float(total)), "function"
         # More than one function without a centre would be a heap of lines.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.optional import require
 from sparsebayes.pareto import ParetoClassifier
 from sparsebayes.pareto.front import hull_area, roc_hull
-from sparsebayes.plots._style import GREY, INK, axes, require_matplotlib
+from sparsebayes.plots._style import GREY, INK, axes
 
 _MANY = 12  # kernels: above that the colours no longer count single ones
 
@@ -185,7 +186,7 @@ class ParetoDisplay:
         -------
         display : ParetoDisplay
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         if not isinstance(estimator, ParetoClassifier):
             raise ValueError(
                 f"ParetoDisplay needs a ParetoClassifier, got {type(estimator).__name__}."

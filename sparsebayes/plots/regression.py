@@ -7,7 +7,9 @@ from scipy.special import ndtri
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes, require_matplotlib
+from sparsebayes._support.optional import require
+from sparsebayes._support.validation import check_coverage
+from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
 
 
 class RegressionDisplay:
@@ -143,15 +145,14 @@ class RegressionDisplay:
         -------
         display : RegressionDisplay
         """
-        require_matplotlib(cls.__name__)
+        require("matplotlib", cls.__name__)
         check_is_fitted(estimator)
         shape = np.shape(X)
         if len(shape) != 2 or shape[1] != 1:
             raise ValueError(
                 f"RegressionDisplay draws one input: X must have shape (n_samples, 1), got {shape}."
             )
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+        coverage = check_coverage(coverage)
         columns = getattr(X, "columns", None)
         if feature_name is None:
             feature_name = "x" if columns is None else str(columns[0])

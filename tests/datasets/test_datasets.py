@@ -1,6 +1,7 @@
 """Generators against their formulas, loaders against what they promise."""
 
 import urllib.error
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
 from sparsebayes import datasets
+from sparsebayes.datasets import loaders
 
 GENERATORS = [
     datasets.make_sinc,
@@ -52,7 +54,7 @@ def test_sinc_values_and_noise_kinds():
     _, y, f = datasets.make_sinc(20001, noise=0.1, random_state=0)
     assert_allclose((y - f).std(), 0.1, rtol=0.02)
     with pytest.raises(
-        ValueError, match="noise_kind must be 'gaussian' or 'uniform', got 'cauchy'"
+        ValueError, match=r"noise_kind must be one of \['gaussian', 'uniform'\], got 'cauchy'"
     ):
         datasets.make_sinc(noise_kind="cauchy")
 
@@ -151,7 +153,7 @@ def test_mackey_glass_attractor_and_noise():
     assert 0.2 < z.std() < 0.25
     noisy = datasets.make_mackey_glass(5000, noise=0.03, random_state=0)
     assert_allclose((noisy - z).std(), 0.03, rtol=0.05)
-    with pytest.raises(ValueError, match="tau must be positive, got 0"):
+    with pytest.raises(ValueError, match="tau must be a positive number, got 0"):
         datasets.make_mackey_glass(10, tau=0)
 
 
@@ -171,7 +173,7 @@ def test_lagged_refuses():
         datasets.lagged(np.zeros(96))
     with pytest.raises(ValueError, match="one dimension"):
         datasets.lagged(np.zeros((9, 2)))
-    with pytest.raises(ValueError, match="must be ≥ 1"):
+    with pytest.raises(ValueError, match="must be a whole number >= 1, got 0"):
         datasets.lagged(np.zeros(9), lags=0)
 
 
@@ -227,6 +229,15 @@ def test_benchmark_beside_the_working_directory(tmp_path, monkeypatch):
     np.savez(tmp_path / "shared" / "data" / "toy_set.npz", y=np.arange(3))
     monkeypatch.delenv("SPARSEBAYES_DATA", raising=False)
     monkeypatch.chdir(tmp_path / "work")
+    assert_array_equal(datasets.load_benchmark("toy_set")["y"], np.arange(3))
+
+
+def test_benchmark_beside_the_checkout(tmp_path, monkeypatch):
+    assert Path(loaders.__file__).parent == (loaders._CHECKOUT / "sparsebayes" / "datasets")
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    np.savez(tmp_path / "shared" / "data" / "toy_set.npz", y=np.arange(3))
+    monkeypatch.delenv("SPARSEBAYES_DATA", raising=False)
+    monkeypatch.setattr(loaders, "_CHECKOUT", tmp_path / "checkout")
     assert_array_equal(datasets.load_benchmark("toy_set")["y"], np.arange(3))
 
 

@@ -61,6 +61,8 @@ def test_names_without_scikit_learn():
         ("from sparsebayes import RVR", ["sklearn.gaussian_process", "sparsebayes.uncertain"]),
         ("import sparsebayes.basis", ["matplotlib", "skops"]),
         ("import sparsebayes.cli", ["matplotlib", "skops", "sklearn"]),
+        ("import sparsebayes.datasets", ["sparsebayes.engine", "sparsebayes.basis", "matplotlib"]),
+        ("import sparsebayes.scores", ["sparsebayes.engine", "sparsebayes.basis", "scoringrules"]),
     ],
 )
 def test_light_import(statement, absent):

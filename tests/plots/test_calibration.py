@@ -123,7 +123,7 @@ def test_refusals(truth, sinc):
     model, X, y = sinc
     with pytest.raises(ValueError, match="std must be positive"):
         CalibrationDisplay.from_predictions(*truth[:2], np.zeros(2000))
-    with pytest.raises(ValueError, match="n_bins must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_bins must be a whole number >= 1, got 0"):
         CalibrationDisplay.from_predictions(*truth, n_bins=0)
     with pytest.raises(ValueError, match="band must lie between 0 and 1, got 95"):
         CalibrationDisplay.from_estimator(model, X, y, band=95)
