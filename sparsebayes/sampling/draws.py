@@ -95,11 +95,11 @@ class DrawMixture:
         Functions that are active in some draw; columns below are those of these.
     """
 
-    def __init__(self, draws: Draws, target: SparsePosterior) -> None:
+    def __init__(self, draws: Draws, posterior: SparsePosterior) -> None:
         self.used, self._index = np.unique(draws.index, return_inverse=True)
         self._draws = draws
-        self._gram = target.gram[np.ix_(self.used, self.used)]
-        self._units = np.sqrt(target.norms[self.used])
+        self._gram = posterior.gram[np.ix_(self.used, self.used)]
+        self._units = np.sqrt(posterior.norms[self.used])
         shape = (draws.beta.size, self.used.size)
         self._means = csr_array((draws.means, self._index, draws.starts), shape=shape)
 

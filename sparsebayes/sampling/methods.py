@@ -15,8 +15,8 @@ from sparsebayes._support.validation import (
     positive_number,
 )
 from sparsebayes.engine.mcmc.chain import Chain
-from sparsebayes.engine.mcmc.gibbs import Gibbs as GibbsChain
-from sparsebayes.engine.mcmc.jumps import Births, Jumps, LogNormalBirths
+from sparsebayes.engine.mcmc.gibbs import GibbsChain
+from sparsebayes.engine.mcmc.jumps import Births, JumpChain, LogNormalBirths
 from sparsebayes.engine.mcmc.posterior import SparsePosterior
 
 Array = np.ndarray
@@ -35,7 +35,7 @@ class Method(ABC):
         return given
 
     @abstractmethod
-    def chain(self, target: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
+    def chain(self, posterior: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
         """The engine's chain, at its start."""
 
 
@@ -46,8 +46,8 @@ class Gibbs(Method):
     Nothing is to be tuned.
     """
 
-    def chain(self, target: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
-        chain = GibbsChain(target, rng)
+    def chain(self, posterior: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
+        chain = GibbsChain(posterior, rng)
         chain.start(*start)
         return chain
 
@@ -129,23 +129,23 @@ class ReversibleJump(Method):
                     "birth='prior' and wider bounds."
                 )
 
-    def chain(self, target: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
-        births: Births | LogNormalBirths = Births(target)
+    def chain(self, posterior: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
+        births: Births | LogNormalBirths = Births(posterior)
         if self.birth == "lognormal":
-            births = LogNormalBirths(target, self.birth_spread)
+            births = LogNormalBirths(posterior, self.birth_spread)
         walk = self.walk
         if walk is None:
-            walk = 0.0 if target.slab.point else _WALK
-        chain = Jumps(target, rng, births, walk=float(walk), jump=bool(self.jump))
-        chain.start(*(start if self.jump else _with_all(target, *start)))
+            walk = 0.0 if posterior.slab.point else _WALK
+        chain = JumpChain(posterior, rng, births, walk=float(walk), jump=bool(self.jump))
+        chain.start(*(start if self.jump else _with_all(posterior, *start)))
         return chain
 
 
-def _with_all(target: SparsePosterior, active: Array, x: Array, beta: float) -> Start:
+def _with_all(posterior: SparsePosterior, active: Array, x: Array, beta: float) -> Start:
     """A start with all functions; those that were out have the largest precision."""
-    every = np.full(target.n_functions, target.slab.ends[1])
+    every = np.full(posterior.n_functions, posterior.slab.ends[1])
     every[active] = x
-    return np.arange(target.n_functions), every, beta
+    return np.arange(posterior.n_functions), every, beta
 
 
 METHODS: dict[str, Method] = {"gibbs": Gibbs(), "reversible_jump": ReversibleJump()}

@@ -15,7 +15,7 @@ from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.engine import Stop
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import load_arviz
-from sparsebayes.sampling.chains import build, run_chain
+from sparsebayes.sampling.chains import run_chain
 from sparsebayes.sampling.draws import Draws
 from sparsebayes.sampling.methods import Method, as_method
 from sparsebayes.sampling.options import (
@@ -25,6 +25,7 @@ from sparsebayes.sampling.options import (
     as_noise_prior,
     check_estimator,
 )
+from sparsebayes.sampling.sampled_model import build
 from sparsebayes.sampling.samples import PosteriorSamples
 
 _LEAST = 4  # draws of each chain from which R-hat can be computed
@@ -140,13 +141,13 @@ def sample_posterior(
     sets, noise = as_inclusion(inclusion), as_noise_prior(noise_prior)
     seed = check_random_state(random_state).randint(2**31 - 1)
 
-    model = clone(estimator).fit(X, y, sample_weight=sample_weight)
-    if model.stop_reason_ == Stop.INTERRUPTED.value:
+    optimum = clone(estimator).fit(X, y, sample_weight=sample_weight)
+    if optimum.stop_reason_ == Stop.INTERRUPTED.value:
         raise KeyboardInterrupt
-    inputs, targets, weights = model._check_data(X, y, sample_weight, y_numeric=True)
+    inputs, targets, weights = optimum._check_data(X, y, sample_weight, y_numeric=True)
     targets = np.asarray(targets, dtype=np.float64)
-    posterior = build(
-        model,
+    model = build(
+        optimum,
         (inputs, targets, weights),
         inclusion=sets,
         bounds=limits,
@@ -155,15 +156,15 @@ def sample_posterior(
     )
     seeds = np.random.SeedSequence(seed).spawn(n_chains)
     chains = Parallel(n_jobs=n_jobs)(
-        delayed(run_chain)(number, posterior, method, length, child, verbose)
+        delayed(run_chain)(number, model, method, length, child, verbose)
         for number, child in enumerate(seeds)
     )
-    samples = PosteriorSamples(model, posterior, Draws.joined(chains), n_chains, inputs)
+    samples = PosteriorSamples(optimum, model, Draws.joined(chains), n_chains, inputs)
     if length.n_samples >= _LEAST:
         if n_chains > 1:
             samples._compare_chains(inputs[weights > 0])
-        if not posterior.target.slab.point:
-            _warn_of_constant_precisions(chains, posterior.functions)
+        if not model.posterior.slab.point:
+            _warn_of_constant_precisions(chains, model.functions)
     return samples
 
 

@@ -17,8 +17,8 @@ from sparsebayes._support.batching import batches
 from sparsebayes._support.validation import remedies, whole_number
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import as_arviz, summarise
-from sparsebayes.sampling.chains import Posterior
 from sparsebayes.sampling.draws import DrawMixture, Draws
+from sparsebayes.sampling.sampled_model import SampledModel
 
 Array = np.ndarray
 
@@ -45,18 +45,18 @@ class PosteriorSamples:
     """
 
     def __init__(
-        self, optimum: RVR, posterior: Posterior, draws: Draws, n_chains: int, X: Array
+        self, optimum: RVR, model: SampledModel, draws: Draws, n_chains: int, X: Array
     ) -> None:
         self.optimum = optimum
-        self.basis = posterior.basis
-        self.functions = posterior.functions
+        self.basis = model.basis
+        self.functions = model.functions
         self.n_chains = n_chains
         self.n_draws = draws.beta.size // n_chains
         rows = self.basis.center_index_
         self.centers = np.where(rows >= 0, X[rows, 0], np.nan) if X.shape[1] == 1 else None
         self._draws = draws
-        self._norms = posterior.target.norms
-        self._mixture = DrawMixture(draws, posterior.target)
+        self._norms = model.posterior.norms
+        self._mixture = DrawMixture(draws, model.posterior)
         self._part = self.basis.select(self.functions[self._mixture.used])
 
     def __repr__(self) -> str:

@@ -9,8 +9,8 @@ from scipy.stats import chisquare, invgamma, kstest
 
 from sparsebayes.engine.mcmc import jumps as jumps_module
 from sparsebayes.engine.mcmc.chain import Cells, pick
-from sparsebayes.engine.mcmc.gibbs import Gibbs
-from sparsebayes.engine.mcmc.jumps import Jumps, LogNormalBirths
+from sparsebayes.engine.mcmc.gibbs import GibbsChain
+from sparsebayes.engine.mcmc.jumps import JumpChain, LogNormalBirths
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 from tests.engine.mcmc.enumeration import (
@@ -28,10 +28,10 @@ from tests.engine.mcmc.enumeration import (
 )
 
 CHAINS = {
-    "gibbs": Gibbs,
-    "births": Jumps,
-    "lognormal": lambda posterior, rng: Jumps(posterior, rng, LogNormalBirths(posterior, 2.0)),
-    "walk": lambda posterior, rng: Jumps(posterior, rng, walk=1.0, steps=4),
+    "gibbs": GibbsChain,
+    "births": JumpChain,
+    "lognormal": lambda posterior, rng: JumpChain(posterior, rng, LogNormalBirths(posterior, 2.0)),
+    "walk": lambda posterior, rng: JumpChain(posterior, rng, walk=1.0, steps=4),
 }
 QUICK = [
     ("gibbs", "flat", "fixed", "free"),
@@ -106,7 +106,7 @@ def test_printed_ratio_is_right_where_all_numbers_are_equally_likely(monkeypatch
     posterior = small_posterior("smooth", "beta", "free")
     chains = []
     for _ in range(2):
-        chain = Jumps(posterior, np.random.default_rng(0))
+        chain = JumpChain(posterior, np.random.default_rng(0))
         chains.append(draw_moments(chain, 100))
         monkeypatch.setattr(jumps_module, "log_choices", lambda size, total: 0.0)
         monkeypatch.setattr(InclusionPrior, "log_odds", lambda self, size, total: 0.0)
@@ -114,9 +114,11 @@ def test_printed_ratio_is_right_where_all_numbers_are_equally_likely(monkeypatch
 
 
 def test_an_arrival_that_does_not_count_departures_is_told(monkeypatch):
-    right = Gibbs._log_arrival
+    right = GibbsChain._log_arrival
     monkeypatch.setattr(
-        Gibbs, "_log_arrival", lambda self, size, total: right(self, size, total) + np.log(size + 1)
+        GibbsChain,
+        "_log_arrival",
+        lambda self, size, total: right(self, size, total) + np.log(size + 1),
     )
     found = differences("gibbs", "flat", "fixed", "free", length=350)
     assert np.abs(found).max() > 8.0
@@ -124,7 +126,7 @@ def test_an_arrival_that_does_not_count_departures_is_told(monkeypatch):
 
 def wide_cells():
     """Moments by a chain whose draws of x follow a single step over the whole slab."""
-    chain = Gibbs(small_posterior("per_alpha", "fixed", "given"), np.random.default_rng(0))
+    chain = GibbsChain(small_posterior("per_alpha", "fixed", "given"), np.random.default_rng(0))
     chain._cells = Cells(*chain.posterior.slab.ends, width=10.0)
     chain._prepare()
     assert chain._cells.count == 1
@@ -133,7 +135,7 @@ def wide_cells():
 
 def test_wide_cells_cost_nothing_but_rejections(monkeypatch):
     assert np.abs(wide_cells()).max() < 4.0
-    monkeypatch.setattr(Gibbs, "_excess", lambda self, steps, functions, x: np.zeros(len(x)))
+    monkeypatch.setattr(GibbsChain, "_excess", lambda self, steps, functions, x: np.zeros(len(x)))
     assert np.abs(wide_cells()).max() > 8.0
 
 
@@ -145,8 +147,8 @@ WIDE = {
     "per_alpha": Slab(Smoothness(3.0), 1e-3, 1e2, per_alpha=True),
 }
 BOTH = {
-    "gibbs": lambda posterior, rng: Gibbs(posterior, rng, tries=12),
-    "jumps": lambda posterior, rng: Jumps(posterior, rng, walk=2.0, steps=12),
+    "gibbs": lambda posterior, rng: GibbsChain(posterior, rng, tries=12),
+    "jumps": lambda posterior, rng: JumpChain(posterior, rng, walk=2.0, steps=12),
 }
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsebayes import RVC, RVR, Trace
 from sparsebayes.plots.inclusion import InclusionDisplay
-from sparsebayes.sampling import ReversibleJump, chains
+from sparsebayes.sampling import ReversibleJump, sampled_model
 from tests.laws.test_imports import BLOCK, run
 from tests.sampling.sampled import SHORT, X_NEW, T, X, Y, Z, draw
 
@@ -111,7 +111,7 @@ def test_only_a_regression_machine_is_sampled(estimator, name):
 
 
 def test_too_many_functions_are_refused(monkeypatch):
-    monkeypatch.setattr(chains, "_MOST", 18)
+    monkeypatch.setattr(sampled_model, "_MOST", 18)
     with pytest.raises(ValueError, match=r"19 functions.*fewer rows.*18 at most"):
         draw()
 

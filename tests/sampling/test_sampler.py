@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes import RVR, Gamma, PosteriorSamples
 from sparsebayes.basis import RBF
-from sparsebayes.engine.mcmc.gibbs import Gibbs as GibbsChain
+from sparsebayes.engine.mcmc.gibbs import GibbsChain
 from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
-from sparsebayes.engine.mcmc.jumps import Jumps, LogNormalBirths
+from sparsebayes.engine.mcmc.jumps import JumpChain, LogNormalBirths
 from sparsebayes.engine.mcmc.priors import InclusionPrior
-from sparsebayes.sampling import Gibbs, ReversibleJump, chains
+from sparsebayes.sampling import Gibbs, ReversibleJump
 from sparsebayes.sampling.options import as_inclusion
+from sparsebayes.sampling.sampled_model import build
 from tests.sampling.sampled import SHORT, X_NEW, T, X, Y, Z, draw
 
 pytest.importorskip("arviz")
@@ -31,8 +32,8 @@ def samples():
     return draw(n_samples=30)
 
 
-def posterior_of(estimator, inputs, targets, weights=None, **options):
-    """The target that would be sampled."""
+def model_of(estimator, inputs, targets, weights=None, **options):
+    """The model that would be sampled."""
     model = estimator.fit(inputs, targets, sample_weight=weights)
     usual = {
         "inclusion": InclusionPrior(),
@@ -41,12 +42,12 @@ def posterior_of(estimator, inputs, targets, weights=None, **options):
         "per_alpha": False,
     }
     weights = np.ones(len(inputs)) if weights is None else weights
-    return chains.build(model, (inputs, targets, weights), **{**usual, **options})
+    return build(model, (inputs, targets, weights), **{**usual, **options})
 
 
-def assert_same_target(one, other, scale=1.0):
+def assert_same_posterior(one, other, scale=1.0):
     """Gram matrix, moments and noise prior agree, for targets `scale` times as large."""
-    a, b = one.target, other.target
+    a, b = one.posterior, other.posterior
     assert_allclose(a.gram, b.gram, atol=1e-12)
     assert_allclose(a.moments, scale * b.moments, atol=1e-10 * scale)
     assert_allclose(a.norms, b.norms)
@@ -64,13 +65,13 @@ def assert_same_target(one, other, scale=1.0):
 def test_a_weight_of_two_is_a_repeated_row(prior):
     twice = np.arange(18) < 7
     weights = 1.0 + twice
-    one = posterior_of(RVR(RBF(1.5), prior=prior), X, Y, weights)
+    one = model_of(RVR(RBF(1.5), prior=prior), X, Y, weights)
     inputs, targets = np.vstack([X, X[twice]]), np.concatenate([Y, Y[twice]])
-    other = posterior_of(RVR(RBF(1.5), prior=prior), inputs, targets)
+    other = model_of(RVR(RBF(1.5), prior=prior), inputs, targets)
     assert_array_equal(one.functions, other.functions)
-    assert one.target.n_samples == 25
-    assert_same_target(one, other)
-    assert one.target.slab.prior == other.target.slab.prior
+    assert one.posterior.n_samples == 25
+    assert_same_posterior(one, other)
+    assert one.posterior.slab.prior == other.posterior.slab.prior
     assert_array_equal(np.sort(one.optimum[0]), np.sort(other.optimum[0]))
     assert_allclose(one.optimum[1], other.optimum[1], rtol=1e-3)
 
@@ -94,9 +95,9 @@ def test_units_of_the_targets_do_not_matter(method, prior):
     other_mean, other_std = other.predict(X_NEW, return_std=True)
     assert_allclose(other_mean, 1000.0 * mean + 5.0, rtol=1e-6)
     assert_allclose(other_std, 1000.0 * std, rtol=1e-6)
-    assert_same_target(
-        posterior_of(RVR(RBF(1.5), prior=prior), X, 1000.0 * Y + 5.0),
-        posterior_of(RVR(RBF(1.5), prior=prior), X, Y),
+    assert_same_posterior(
+        model_of(RVR(RBF(1.5), prior=prior), X, 1000.0 * Y + 5.0),
+        model_of(RVR(RBF(1.5), prior=prior), X, Y),
         scale=1000.0,
     )
 
@@ -109,9 +110,9 @@ def test_order_of_the_rows_does_not_matter():
 
 
 def test_functions_are_computed_in_blocks_where_memory_is_short():
-    whole = posterior_of(RVR(RBF(1.5)), X, Y)
+    whole = model_of(RVR(RBF(1.5)), X, Y)
     with config_context(working_memory=0.001):
-        assert_same_target(posterior_of(RVR(RBF(1.5)), X, Y), whole)
+        assert_same_posterior(model_of(RVR(RBF(1.5)), X, Y), whole)
 
 
 def test_learned_length_scales_are_held():
@@ -150,8 +151,8 @@ def test_log_density_of_a_draw(samples):
         assert_allclose(lp, expected, rtol=1e-8)
 
 
-def test_priors_reach_the_target():
-    target = posterior_of(
+def test_priors_reach_the_posterior():
+    posterior = model_of(
         RVR(RBF(1.5), noise=0.04),
         X,
         Y,
@@ -159,13 +160,13 @@ def test_priors_reach_the_target():
         bounds=(1e-3, 2.0),
         noise_prior=(3.0, 0.5),
         per_alpha=True,
-    ).target
-    assert target.inclusion == InclusionPrior(2.0, 5.0)
-    assert (target.slab.low, target.slab.high, target.slab.per_alpha) == (1e-3, 2.0, True)
-    assert target.noise.fixed == 0.04
+    ).posterior
+    assert posterior.inclusion == InclusionPrior(2.0, 5.0)
+    assert (posterior.slab.low, posterior.slab.high, posterior.slab.per_alpha) == (1e-3, 2.0, True)
+    assert posterior.noise.fixed == 0.04
     assert as_inclusion(0.25) == InclusionPrior(fixed=0.25)
     assert as_inclusion("uniform") == InclusionPrior(1.0, 1.0)
-    free = posterior_of(RVR(RBF(1.5)), X, Y, noise_prior=(3.0, 0.5)).target.noise
+    free = model_of(RVR(RBF(1.5)), X, Y, noise_prior=(3.0, 0.5)).posterior.noise
     assert (free.shape, free.fixed) == (3.0, None)
     assert_allclose(free.scale, 0.5 * Y.var())
 
@@ -251,13 +252,13 @@ def test_progress(capfd):
 
 def test_reversible_jumps_are_what_was_asked_for(monkeypatch):
     made = []
-    begin = Jumps.__init__
+    begin = JumpChain.__init__
 
-    def recorded(self, target, rng, births, **options):
+    def recorded(self, posterior, rng, births, **options):
         made.append((births, options))
-        begin(self, target, rng, births, **options)
+        begin(self, posterior, rng, births, **options)
 
-    monkeypatch.setattr(Jumps, "__init__", recorded)
+    monkeypatch.setattr(JumpChain, "__init__", recorded)
     draw(method=ReversibleJump("lognormal", 2.5, walk=0.7), n_chains=1)
     ((births, options),) = made
     assert isinstance(births, LogNormalBirths) and births._spread == 2.5

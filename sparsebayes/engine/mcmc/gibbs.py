@@ -18,7 +18,7 @@ from sparsebayes.engine.mcmc.posterior import SparsePosterior
 Array = np.ndarray
 
 
-class Gibbs(Chain):
+class GibbsChain(Chain):
     """A chain that moves by conditionals.
 
     Parameters

@@ -69,7 +69,7 @@ def log_choices(size: int, total: int) -> float:
     return float(np.log((total - size) / (size + 1)))
 
 
-class Jumps(Chain):
+class JumpChain(Chain):
     """A chain that moves by proposals.
 
     Parameters

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chisquare, kstest
 
 from sparsebayes.engine.mcmc.chain import Cells, pick
-from sparsebayes.engine.mcmc.gibbs import Gibbs
+from sparsebayes.engine.mcmc.gibbs import GibbsChain
 from sparsebayes.engine.mcmc.posterior import slice_sample
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
@@ -83,7 +83,7 @@ def test_slices_do_not_step_out_for_ever():
 def size_p_value(follows):
     """That all numbers of functions are equally likely without data, as they are in the prior."""
     posterior = no_data(12, Slab(Flat(), 1.0, 1.0), InclusionPrior(), NoisePrior(3.0, 1.0))
-    chain = Gibbs(posterior, np.random.default_rng(0), tries=16)
+    chain = GibbsChain(posterior, np.random.default_rng(0), tries=16)
     counts = np.zeros(13)
     for number in range(360):
         if follows:
@@ -102,19 +102,19 @@ def test_tries_may_not_follow_the_size():
 
 def test_a_start_is_moved_into_the_slab():
     posterior = small_posterior("flat", noise="free")
-    chain = Gibbs(posterior, np.random.default_rng(0))
+    chain = GibbsChain(posterior, np.random.default_rng(0))
     chain.start(np.arange(7), np.linspace(-20.0, 20.0, 7), 3.0)
     low, high = posterior.slab.ends
     assert chain.active_set.x.min() == low and chain.active_set.x.max() == high
     assert chain.beta == 3.0
-    given = Gibbs(small_posterior("flat", noise="given"), np.random.default_rng(0))
+    given = GibbsChain(small_posterior("flat", noise="given"), np.random.default_rng(0))
     given.start(np.arange(2), np.zeros(2), 3.0)
     assert given.beta == pytest.approx(10.0)
 
 
 def test_only_warm_sweeps_change_the_number_of_tries():
     posterior = no_data(30, Slab(Flat(), 1.0, 1.0), InclusionPrior(fixed=0.9), NoisePrior(3.0, 1.0))
-    chain = Gibbs(posterior, np.random.default_rng(0))
+    chain = GibbsChain(posterior, np.random.default_rng(0))
     for _ in range(12):
         chain.warm()
     settled = chain.tries
@@ -125,7 +125,7 @@ def test_only_warm_sweeps_change_the_number_of_tries():
 
 def test_x_stays_in_the_slab():
     posterior = small_posterior("smooth")
-    chain = Gibbs(posterior, np.random.default_rng(0))
+    chain = GibbsChain(posterior, np.random.default_rng(0))
     low, high = posterior.slab.ends
     for _ in range(50):
         chain.sweep()
@@ -165,7 +165,7 @@ def test_chains_from_far_apart_agree(prior):
     posterior = make_posterior(matrix, values, slab, inclusion=inclusion, noise=noise)
 
     def make(rng):
-        return Gibbs(posterior, rng)
+        return GibbsChain(posterior, rng)
 
     assert r_hat(make, far_starts(40), 400, 100) < 1.05
 
@@ -189,7 +189,7 @@ def test_hard_cases_stay_finite(case, prior):
     posterior = make_posterior(
         matrix, values, Slab(prior, 1e-8, 1e3), noise=NoisePrior(1e-4, scale)
     )
-    chain = Gibbs(posterior, np.random.default_rng(0))
+    chain = GibbsChain(posterior, np.random.default_rng(0))
     assert np.isfinite(run(chain, 8)).all()
     assert np.isfinite(chain.active_set.s).all() and np.isfinite(chain.active_set.q).all()
     assert np.isfinite(posterior.log_joint(chain.active_set, chain.beta))

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest, truncnorm
 
-from sparsebayes.engine.mcmc.jumps import Births, Jumps, LogNormalBirths, chances, log_choices
+from sparsebayes.engine.mcmc.jumps import Births, JumpChain, LogNormalBirths, chances, log_choices
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 from tests.engine.mcmc.enumeration import INPUTS, functions, make_posterior, small_posterior
@@ -82,7 +82,7 @@ def test_log_normal_births_are_cut_off_at_the_ends():
 def test_ratio_of_a_birth_is_that_of_the_joint_densities(slab):
     """With the chances of the birth and of the death that undoes it."""
     posterior = small_posterior(slab, "fixed")
-    chain = Jumps(posterior, np.random.default_rng(0))
+    chain = JumpChain(posterior, np.random.default_rng(0))
     low, high = posterior.slab.ends
     for active in ([], [2], [5, 1, 6], [0, 1, 2, 4, 5, 6, 7]):
         active = np.array(active, dtype=int)
@@ -103,7 +103,7 @@ def test_ratio_of_a_birth_is_that_of_the_joint_densities(slab):
 def test_the_noise_is_renewed_by_its_conditional(slab):
     """The set and x held, log β has the moments of the joint density."""
     posterior = small_posterior(slab, "beta", "proper")
-    chain = Jumps(posterior, np.random.default_rng(0), steps=0)
+    chain = JumpChain(posterior, np.random.default_rng(0), steps=0)
     x = np.full(3, np.mean(posterior.slab.ends))
     chain.start(np.array([1, 4, 6]), x, 4.0)
     grid = np.linspace(-3.0, 5.0, 401)
@@ -118,7 +118,7 @@ def test_the_noise_is_renewed_by_its_conditional(slab):
 
 def test_without_jumps_only_precisions_and_noise_move():
     posterior = small_posterior("flat")
-    chain = Jumps(posterior, np.random.default_rng(0), walk=0.5, jump=False)
+    chain = JumpChain(posterior, np.random.default_rng(0), walk=0.5, jump=False)
     chain.start(np.array([6, 2]), np.full(2, -2.0), 4.0)
     low, high = posterior.slab.ends
     seen = set()
@@ -139,7 +139,7 @@ def test_hard_cases_stay_finite(case, prior):
         matrix, values, Slab(prior, 1e-8, 1e3), noise=NoisePrior(1e-4, scale)
     )
     for births in (Births(posterior), LogNormalBirths(posterior, 5.0)):
-        chain = Jumps(posterior, np.random.default_rng(0), births, walk=1.0)
+        chain = JumpChain(posterior, np.random.default_rng(0), births, walk=1.0)
         assert np.isfinite(run(chain, 5)).all()
         assert np.isfinite(posterior.log_joint(chain.active_set, chain.beta))
 
@@ -152,6 +152,6 @@ def test_chains_from_far_apart_agree():
     posterior = make_posterior(matrix, values, slab, inclusion=inclusion, noise=noise)
 
     def make(rng):
-        return Jumps(posterior, rng, walk=1.0, steps=60)
+        return JumpChain(posterior, rng, walk=1.0, steps=60)
 
     assert r_hat(make, far_starts(15), 400, 100) < 1.05
