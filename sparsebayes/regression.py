@@ -73,10 +73,20 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
         The functions kept, in the order of the basis; the bias is number 0 if there is one.
     relevance_vectors_ : ndarray, (R, D)
         The rows of X on which kept functions are centred.
-    coef_, sigma_ : ndarray, (S,) and (S, S)
-        Posterior mean and covariance of the kept weights.
+    weights_, sigma_ : ndarray, (S,) and (S, S)
+        Posterior mean and covariance of the kept functions' weights.
     alpha_, determined_ : ndarray, (S,)
         Their prior precisions, and ``1 − α Σ_ii``: 1 where the data determine a weight.
+    coef_, intercept_ : ndarray, (D,), and float
+        Only if all functions are linear in the inputs, as with ``basis="linear"``: then
+        ``X @ coef_ + intercept_`` is the prediction. The inputs that were dropped have 0.
+    feature_importances_ : ndarray, (D,)
+        How much the prediction depends on each input: its mean squared change over the training
+        rows when the input is set to a low and to a high value (those at one standard deviation
+        of a normal input), divided by the sum over the inputs. All 0 if nothing was kept.
+    length_scale_ : ndarray, (D,)
+        Only if the basis has some: the length scales after `adapt`, one for each input. In
+        a union, those of the first kernel that has some; `basis_` has the others.
     augment_variance_ : float
         With `augment`, the prior variance of an extra weight.
     offset_ : float
@@ -181,6 +191,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
         problem = Exact(self._design(fitted, X), prior, sites, memory_budget())
         fitted, solution = self._climb(solver, problem, fitted, X, weights, progress)
         self._store(fitted, inputs, solution)
+        self._store_importances(X, self.weights_[None], weights)
         self._remember(X, sites)
         progress.end()
         self._warn()
@@ -200,15 +211,23 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
         functions = basis.distinct_[state.active]
         order = np.argsort(functions)
         self._keep(basis, X, functions[order])
-        self.coef_ = state.mean[order]
+        self.weights_ = state.mean[order]
         self.sigma_ = state.cov[order][:, order]
         self.alpha_ = state.alpha[order]
         self.determined_ = state.determined[order]
         self.noise_variance_ = float(1.0 / state.beta)
         self._store_search(solution)
 
+    @property
+    def coef_(self) -> Array:
+        return self._linear_terms("coef_")[0][0]
+
+    @property
+    def intercept_(self) -> float:
+        return float(self._linear_terms("intercept_")[1][0]) + self.offset_
+
     def _remember(self, X: Array, sites: Gaussian) -> None:
-        residual = sites.target - self.basis_.columns(X) @ self.coef_
+        residual = sites.target - self.basis_.columns(X) @ self.weights_
         curve = (sites.weights / self.noise_variance_)[:, None]
         variance = float(np.average(sites.target**2, weights=sites.weights))
         self._observe(X, curve * residual[:, None], curve[:, None], variance)
@@ -216,7 +235,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
     def predictive(self) -> LinearPredictive:
         return LinearPredictive(
             self.basis_,
-            self.coef_,
+            self.weights_,
             self.sigma_,
             self.offset_,
             self.noise_variance_,

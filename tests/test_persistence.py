@@ -114,7 +114,7 @@ def test_class_weights_by_label_are_kept(tmp_path):
     persistence.save(model, tmp_path / "m.skops")
     again = persistence.load(tmp_path / "m.skops")
     assert again.class_weight == model.class_weight
-    assert_array_equal(again.fit(X, np.array(["a", "b"])[k]).coef_, model.coef_)
+    assert_array_equal(again.fit(X, np.array(["a", "b"])[k]).weights_, model.weights_)
 
 
 def test_feature_names_of_a_frame_are_kept(tmp_path):

@@ -139,14 +139,14 @@ def test_update():
     options = SETTINGS["levels"]
     plain = Forecaster(MODEL, **options).fit(Y[:50])
     adapter = SparseBayesForecaster(MODEL, **options).fit(Y[:50])
-    weights = adapter.forecaster_.estimator_.coef_
+    weights = adapter.forecaster_.estimator_.weights_
     adapter.update(Y[45:55], update_params=False)  # what is known is left out
     plain.update(Y[50:55])
     assert_array_equal(adapter.forecaster_.y_, Y[:55])
-    assert_array_equal(adapter.forecaster_.estimator_.coef_, weights)
+    assert_array_equal(adapter.forecaster_.estimator_.weights_, weights)
     assert_array_equal(adapter.predict(FH), plain.predict(5).iloc[[0, 1, 4]])
     adapter.update(Y[55:])
-    assert not np.array_equal(adapter.forecaster_.estimator_.coef_, weights)
+    assert not np.array_equal(adapter.forecaster_.estimator_.weights_, weights)
     assert_array_equal(adapter.predict([1]), Forecaster(MODEL, **options).fit(Y).predict(1))
     # sktime sets the present back to the end of what it was given.
     adapter.update(Y[:58], update_params=False)

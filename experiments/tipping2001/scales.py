@@ -73,7 +73,7 @@ def one_plane(seed: int, repetition: int) -> tuple[float, ...]:
     X, y = plane(seed, repetition)
     machine, model = fit_svm(X, y, repetition), fit(X, y)
     weights = np.zeros(len(X) + 1 + len(TERMS))
-    weights[model.relevance_] = model.coef_
+    weights[model.relevance_] = model.weights_
     return (
         rms(machine, GRID, truth(GRID)),
         len(machine.support_),

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from sparsebayes._rvm.augment import Augmentation, Kept, Observed, Summary, summarise
+from sparsebayes._rvm.importances import input_importances
 from sparsebayes._rvm.length_scales import ScaleFamily, design_of
 from sparsebayes._rvm.options import as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
@@ -39,10 +40,11 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     random_state: Any
     verbose: Any
     basis_: Basis
-    coef_: Array
+    weights_: Array
     alpha_: Array
     sigma_: Array
     augment_variance_: float | Array
+    n_features_in_: int
     _observed: Observed | Summary
 
     def __sklearn_tags__(self) -> Any:
@@ -157,9 +159,49 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         return self._observed.augmentation(self._kept()) if hasattr(self, "_observed") else None
 
     def _kept(self) -> Kept:
-        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
+        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
         kept = np.isfinite(alpha)
         return Kept(self.basis_, coef[kept], self.sigma_, alpha[kept], *np.nonzero(kept))
+
+    def _store_importances(self, X: Array, weights: Array, sample_weight: Array) -> None:
+        """Of each input, from rows with weight and the weights of all latent functions, (K, S)."""
+        try:
+            found = input_importances(self.basis_, weights, X, sample_weight)
+        except Exception as error:  # the user's own kernel need not accept such rows
+            self._importances: Array | str = f"{type(error).__name__}: {error}"
+        else:
+            self._importances = found
+
+    @property
+    def feature_importances_(self) -> Array:
+        check_is_fitted(self)
+        if isinstance(self._importances, str):
+            raise AttributeError(
+                "feature_importances_ needs basis functions that can be evaluated at rows of X in "
+                f"which one input is changed; basis={self.basis!r} gave {self._importances}"
+            )
+        return self._importances
+
+    def _linear_terms(self, name: str) -> tuple[Array, Array]:
+        """Coefficients of the inputs, (K, D), and constants, (K,), of a linear model."""
+        check_is_fitted(self)
+        gradients = self.basis_.gradients()
+        if gradients is None:
+            raise AttributeError(
+                f"{name} is only available if all functions are linear in the inputs, as with "
+                f"basis='linear'; with basis={self.basis!r} use weights_ for the weights of the "
+                "functions and feature_importances_ for the inputs."
+            )
+        weights = np.atleast_2d(self.weights_)
+        origin = self.basis_.columns(np.zeros((1, self.n_features_in_)))[0]
+        return weights @ gradients, weights @ origin
+
+    @property
+    def length_scale_(self) -> Array:
+        check_is_fitted(self)
+        if not self.basis_.length_scales:
+            raise AttributeError(f"No function of basis={self.basis!r} has a length scale.")
+        return self.basis_.length_scales[0].copy()
 
     def _store_search(self, solution: Solution) -> None:
         self.log_evidence_ = solution.state.evidence

@@ -62,12 +62,14 @@ class Basis(BaseEstimator, ABC):
         """Whether some length scale was given as a number."""
         return False
 
-    def log_scales(self) -> Array:
-        """Logarithms of the length scales that can be learned, one for each input.
+    @property
+    def length_scales(self) -> tuple[Array, ...]:
+        """The length scales of each kernel in it that has some, one for each input, (D,)."""
+        return ()
 
-        A union has those of its first member, then those of its second; most bases have none.
-        """
-        return np.empty(0)
+    def log_scales(self) -> Array:
+        """Logarithms of all length scales, those of one kernel after those of another."""
+        return np.log(np.concatenate([*self.length_scales, np.empty(0)]))
 
     def rescaled(self, log_scales: Array) -> Basis:
         """A fitted copy with other length scales."""
@@ -88,6 +90,13 @@ class Basis(BaseEstimator, ABC):
 
     def functions(self) -> tuple[Functions, ...] | None:
         """Its functions as bumps and monomials in their order, None if some are neither."""
+        return None
+
+    def gradients(self) -> Array | None:
+        """The gradient of each function, (M, D), if all are linear in the inputs; else None.
+
+        A basis has gradients or has none, whichever of its functions are selected.
+        """
         return None
 
     def __add__(self, other: Basis) -> Basis:

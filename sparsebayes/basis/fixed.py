@@ -52,6 +52,9 @@ class Bias(Fixed):
     def functions(self) -> tuple[Functions, ...] | None:
         return (Monomials(np.zeros((len(self._kept), self._width), dtype=int)),)
 
+    def gradients(self) -> Array | None:
+        return np.zeros((len(self._kept), self._width))
+
 
 class Linear(Fixed):
     """The inputs themselves."""
@@ -60,7 +63,14 @@ class Linear(Fixed):
         return X
 
     def functions(self) -> tuple[Functions, ...] | None:
-        return (Monomials(np.eye(self._width, dtype=int)[self._kept]),)
+        return (Monomials(self._units().astype(int)),)
+
+    def gradients(self) -> Array | None:
+        return self._units().astype(np.float64)
+
+    def _units(self) -> Array:
+        """Which input each function is, (M, D)."""
+        return self._kept[:, None] == np.arange(self._width)
 
 
 class Precomputed(Fixed):
@@ -95,3 +105,8 @@ class Polynomial(Fixed):
         if self.degree > _EXACT_DEGREE:
             return None
         return (Monomials(self._features.powers_[self._kept]),)
+
+    def gradients(self) -> Array | None:
+        if self.degree > 1:
+            return None
+        return self._features.powers_[self._kept].astype(np.float64)

@@ -135,8 +135,9 @@ class Scaled(Centred):
     def scales_given(self) -> bool:
         return not isinstance(self.length_scale, str)
 
-    def log_scales(self) -> Array:
-        return np.log(np.broadcast_to(self.length_scale_, self.centers_.shape[1:]))
+    @property
+    def length_scales(self) -> tuple[Array, ...]:
+        return (np.broadcast_to(self.length_scale_, self.centers_.shape[1:]),)
 
     def rescaled(self, log_scales: Array) -> Basis:
         part = copy.copy(self)

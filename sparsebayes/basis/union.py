@@ -64,6 +64,10 @@ class Union(Basis):
         left, right = self.left_.functions(), self.right_.functions()
         return None if left is None or right is None else left + right
 
+    def gradients(self) -> Array | None:
+        left, right = self.left_.gradients(), self.right_.gradients()
+        return None if left is None or right is None else np.vstack([left, right])
+
     def _split(self, index: Array) -> tuple[Array, Array, Array]:
         inside = index < self.left_.n_functions_
         return inside, index[inside], index[~inside] - self.left_.n_functions_
@@ -89,8 +93,9 @@ class Union(Basis):
     def scales_given(self) -> bool:
         return self.left_.scales_given or self.right_.scales_given
 
-    def log_scales(self) -> Array:
-        return np.concatenate([self.left_.log_scales(), self.right_.log_scales()])
+    @property
+    def length_scales(self) -> tuple[Array, ...]:
+        return self.left_.length_scales + self.right_.length_scales
 
     def rescaled(self, log_scales: Array) -> Basis:
         first = self.left_.log_scales().size

@@ -107,14 +107,25 @@ class RVC(ClassifierMixin, Machine):
         is one.
     relevance_vectors_ : ndarray, (R, D)
         The rows of X on which kept functions are centred.
-    coef_ : ndarray, (S,), with more than two classes (K, S)
+    weights_ : ndarray, (S,), with more than two classes (K, S)
         Posterior mean of the weights; 0 for a function that a class does not keep.
-    alpha_, determined_ : ndarray, as `coef_`
+    coef_, intercept_ : ndarray, (1, D) and (1,), with more than two classes (K, D) and (K,)
+        Only if all functions are linear in the inputs, as with ``basis="linear"``: then
+        ``X @ coef_.T + intercept_`` is the mean of the latent functions.
+    feature_importances_ : ndarray, (D,)
+        How much the latent functions depend on each input: their mean squared change over the
+        training rows when the input is set to a low and to a high value (those at one standard
+        deviation of a normal input), divided by the sum over the inputs. All 0 if nothing
+        was kept.
+    length_scale_ : ndarray, (D,)
+        Only if the basis has some: the length scales after `adapt`, one for each input. In
+        a union, those of the first kernel that has some; `basis_` has the others.
+    alpha_, determined_ : ndarray, as `weights_`
         Prior precisions, ∞ for a function that a class does not keep, and ``1 − α Σ_ii``.
     augment_variance_ : float or ndarray, (K,)
         With `augment`, the prior variance of an extra weight; of each model if there are several.
     sigma_ : ndarray, (P, P)
-        Posterior covariance of the P kept weights: of ``coef_[numpy.isfinite(alpha_)]``.
+        Posterior covariance of the P kept weights: of ``weights_[numpy.isfinite(alpha_)]``.
     log_evidence_ : float
         The approximate log evidence; with one model for each class the sum over them.
     evidence_path_ : ndarray
@@ -234,6 +245,10 @@ class RVC(ClassifierMixin, Machine):
             basis, solution = self._climb(solver, problem, basis, X[seen], weights[seen], progress)
             self._store(basis, X, solution)
             self._remember(X[seen], weights[seen], solution)
+        latent = np.atleast_2d(self.weights_)
+        if latent.shape[0] > 1 and not hasattr(self, "estimators_"):
+            latent = latent - latent.mean(axis=0)  # a softmax sees differences only
+        self._store_importances(X[seen], latent, weights[seen])
         progress.end()
         self._warn()
         return self
@@ -285,7 +300,7 @@ class RVC(ClassifierMixin, Machine):
     def _remember(self, X: Array, weights: Array, solution: Solution) -> None:
         assert solution.state.local is not None
         expansion = solution.state.local.expansion
-        latent = self.basis_.columns(X) @ np.atleast_2d(self.coef_).T
+        latent = self.basis_.columns(X) @ np.atleast_2d(self.weights_).T
         outputs = latent.shape[1]
         curvature = np.stack([expansion.curvature(k) for k in range(outputs)], axis=1)
         # A label is the sign, or the place of the largest, of f with noise: normal, logistic, or
@@ -308,9 +323,17 @@ class RVC(ClassifierMixin, Machine):
         precision[output, column] = alpha
         determination[output, column] = determined
         two = shape[0] == 1
-        self.coef_ = coef[0] if two else coef
+        self.weights_ = coef[0] if two else coef
         self.alpha_ = precision[0] if two else precision
         self.determined_ = determination[0] if two else determination
+
+    @property
+    def coef_(self) -> Array:
+        return self._linear_terms("coef_")[0]
+
+    @property
+    def intercept_(self) -> Array:
+        return self._linear_terms("intercept_")[1]
 
     def _fit_each(
         self,
@@ -341,6 +364,7 @@ class RVC(ClassifierMixin, Machine):
             problem = model._problem(design, inside, weights)
             _, solution = model._climb(solver, problem, basis, rows, weights, progress)
             model._store(basis, X, solution)
+            model._store_importances(rows, model.weights_[None], weights)
             model._remember(rows, weights, solution)
             return model
 
@@ -354,18 +378,18 @@ class RVC(ClassifierMixin, Machine):
         kept = np.unique(np.concatenate([model.relevance_ for model in models]))
         self._keep(basis, X, kept)
         self._set_weights(
-            np.concatenate([model.coef_ for model in models]),
+            np.concatenate([model.weights_ for model in models]),
             np.concatenate([model.alpha_ for model in models]),
             np.concatenate([model.determined_ for model in models]),
-            np.concatenate([np.full(model.coef_.size, k) for k, model in enumerate(models)]),
+            np.concatenate([np.full(model.weights_.size, k) for k, model in enumerate(models)]),
             np.concatenate([np.searchsorted(kept, model.relevance_) for model in models]),
             (len(models), kept.size),
         )
-        size = sum(model.coef_.size for model in models)
+        size = sum(model.weights_.size for model in models)
         self.sigma_ = np.zeros((size, size))
         start = 0
         for model in models:
-            part = slice(start, start + model.coef_.size)
+            part = slice(start, start + model.weights_.size)
             self.sigma_[part, part] = model.sigma_
             start = part.stop
         self.log_evidence_ = float(sum(model.log_evidence_ for model in models))
@@ -468,7 +492,7 @@ class RVC(ClassifierMixin, Machine):
 
         A root, (n, K, L), is that of the covariance which augmentation adds.
         """
-        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.coef_)
+        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
         output, column = np.nonzero(np.isfinite(alpha))
         numbers = column.size + alpha.shape[0] * (column.size + 2 * class_probability.N_DRAWS)
         numbers *= 8  # an eighth of the budget
@@ -484,7 +508,7 @@ class RVC(ClassifierMixin, Machine):
 
     def _latent(self, X: Array, *, with_variance: bool) -> tuple[Array, Array]:
         """Mean and variance of the latent functions, (n, K) or (n, 1)."""
-        n_outputs = np.atleast_2d(self.coef_).shape[0]
+        n_outputs = np.atleast_2d(self.weights_).shape[0]
         if hasattr(self, "estimators_") and hasattr(self, "augment_variance_"):
             parts = [m._latent(X, with_variance=with_variance) for m in self.estimators_]
             return np.hstack([m for m, _ in parts]), np.hstack([v for _, v in parts])

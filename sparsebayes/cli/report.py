@@ -142,7 +142,7 @@ def aligned(rows: Rows) -> list[str]:
 
 def _table(final: Any, features: list[str]) -> list[str]:
     """The kept basis functions: where they sit, and their weights."""
-    alpha, coef = np.atleast_2d(final.alpha_), np.atleast_2d(final.coef_)
+    alpha, coef = np.atleast_2d(final.alpha_), np.atleast_2d(final.weights_)
     kept = np.isfinite(alpha)
     stds = np.full(coef.shape, np.inf)
     stds[kept] = np.sqrt(np.diag(final.sigma_))

@@ -244,7 +244,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, positive)
         kept = machine.relevance_ - bool(self.bias)  # its bias is number 0
-        weights[kept[kept >= 0]] = machine.coef_[kept >= 0]
+        weights[kept[kept >= 0]] = machine.weights_[kept >= 0]
         return basis.rescaled(machine.basis_.log_scales()), weights
 
     def _measure(

@@ -96,7 +96,7 @@ def test_interpolation_does_not_depend_on_its_way():
     heavy = RVR(RBF(1.1), augment=True).fit(inputs[::-1], y[::-1], sample_weight=weights[::-1])
     assert "interpolates" in often.stop_reason_ and "interpolates" in heavy.stop_reason_
     for model in (often, heavy):
-        moment = model.alpha_ * (model.coef_**2 + model.sigma_.diagonal())
+        moment = model.alpha_ * (model.weights_**2 + model.sigma_.diagonal())
         assert_allclose(moment, 1.0, rtol=1e-9)  # where the evidence is stationary
     assert_allclose(often.predict(inputs, True), heavy.predict(inputs, True), rtol=1e-7, atol=1e-9)
 
@@ -202,7 +202,7 @@ def newton(model, X, B, slope, inputs):
     functions, kernels = by_output(model, X), model.basis_.centred
     n_outputs, _, size = functions.shape
     kept = weights_of(model)
-    start, alpha = (np.atleast_2d(a)[kept] for a in (model.coef_, model.alpha_))
+    start, alpha = (np.atleast_2d(a)[kept] for a in (model.weights_, model.alpha_))
     extra = len(kernels) * n_outputs
     start = np.append(start, np.zeros(extra))
     precision = np.append(alpha, np.full(extra, len(kernels) / model.augment_variance_))
@@ -238,7 +238,7 @@ def test_two_classes_are_a_newton_step(link, inference, basis):
     assert_allclose(mean, expected[:, 0, 0], atol=1e-5)
     assert_allclose(std**2, expected[:, 1, 0], rtol=1e-8)
     if link == "logit":
-        f = (model.basis_.columns(X2) @ model.coef_)[:, None]
+        f = (model.basis_.columns(X2) @ model.weights_)[:, None]
         p = 1.0 / (1.0 + np.exp(-f))
         assert_allclose(seen.curvature[:, 0], p * (1 - p), rtol=1e-6)
         assert_allclose(seen.slope[:, 0], Y2 - p[:, 0], rtol=1e-5)
@@ -249,7 +249,7 @@ def test_two_classes_are_a_newton_step(link, inference, basis):
 def test_several_classes_are_a_newton_step(share, basis):
     model = RVC(basis, share_alpha=share, augment=2.0).fit(X3, Y3)
     mean, std = model.decision_function(POINTS, return_std=True)
-    f = model.basis_.columns(X3) @ model.coef_.T
+    f = model.basis_.columns(X3) @ model.weights_.T
     p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
     B = p[:, :, None] * (np.eye(3) - p[:, None])
     expected = np.array(list(newton(model, X3, B, np.eye(3)[Y3] - p, POINTS)))
@@ -273,7 +273,7 @@ def test_classes_are_uncertain_far_from_the_data(name, augment):
     data = (X2, Y2) if name in ("logit", "tap") else (X3, Y3)
     classical = clone(MODELS[name]).fit(*data)
     model = clone(MODELS[name]).set_params(augment=augment).fit(*data)
-    assert_allclose(model.coef_, classical.coef_)
+    assert_allclose(model.weights_, classical.weights_)
     _, std = model.decision_function(FAR2, return_std=True)
     expected = np.broadcast_to(np.sqrt(model.augment_variance_), std.shape)
     assert_allclose(std, expected, rtol=1e-9)

@@ -48,10 +48,10 @@ def test_the_average_of_a_softmax():
 
 
 def draws(model, inputs, n_draws, seed=0):
-    """Samples of f, (draws, K, N), from N(coef_, sigma_)."""
+    """Samples of f, (draws, K, N), from N(weights_, sigma_)."""
     rng = np.random.default_rng(seed)
     kept = np.isfinite(model.alpha_)
-    weights = rng.multivariate_normal(model.coef_[kept], model.sigma_, n_draws, method="eigh")
+    weights = rng.multivariate_normal(model.weights_[kept], model.sigma_, n_draws, method="eigh")
     return np.einsum("kns,ds->dkn", by_output(model, inputs), weights)
 
 

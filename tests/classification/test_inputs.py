@@ -76,14 +76,14 @@ def test_separable_classes(options, basis, several):
     inputs = rng.uniform(-3, 3, size=(60, 2))
     labels = np.digitize(inputs[:, 0], [-1.0, 1.0] if several else [0.0])
     model = fit(inputs, labels, basis=basis, **options)
-    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.weights_).all()
     assert model.score(inputs, labels) > 0.9
     near = np.column_stack([np.linspace(-0.05, 0.05, 5), np.zeros(5)])
     probability = np.vstack([model.predict_proba(near), model.predict_proba(inputs)])
     assert np.all(probability >= 0) and np.all(probability <= 1)
     if options.get("inference") == "mean_field":
         return  # its evidence is flat there: the weights are as large as the search makes them
-    assert np.abs(model.coef_).max() < 1e6
+    assert np.abs(model.weights_).max() < 1e6
     if not several:
         assert np.all(probability > 0) and np.all(probability < 1)
         assert np.all(probability[:5] > 1e-3) and np.all(probability[:5] < 1 - 1e-3)
@@ -275,7 +275,7 @@ def test_wrong_parameter(name, value, kind, message):
         model.set_params(multi_class="ovr")
     with pytest.raises(kind, match=message):
         model.fit(*data)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "weights_")
 
 
 def test_every_parameter_has_a_wrong_value():

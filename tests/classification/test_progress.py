@@ -65,7 +65,7 @@ def test_verbose_prints(multi_class, capsys):
     assert capsys.readouterr() == ("", "")
     loud = RVC(multi_class=multi_class, verbose=1).fit(X3, Y3)
     assert capsys.readouterr().out.count("[RVC] step     1 ") == 1 + 2 * (multi_class == "ovr")
-    assert_array_equal(loud.coef_, quiet.coef_)
+    assert_array_equal(loud.weights_, quiet.weights_)
 
 
 class Listener:
@@ -110,7 +110,7 @@ def test_callbacks(inputs, labels, options):
     models = getattr(model, "estimators_", [model])
     assert listener.steps == sum(one.n_iter_ for one in models)
     assert listener.estimators == {model}
-    assert_array_equal(model.coef_, RVC(**options).fit(inputs, labels).coef_)
+    assert_array_equal(model.weights_, RVC(**options).fit(inputs, labels).weights_)
 
 
 @pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}], ids=str)

@@ -61,7 +61,7 @@ def test_fit_reports_and_writes(folder, capsys):
     assert model.stop_reason_ in out
     assert re.search(r"5-fold CV +RMSE \d\.\d+, 95 % intervals cover (8[5-9]|9\d)\.\d %", out)
     assert re.search(r"length scale learned: \d+\.?\d*\n", out)
-    assert out.count("\n") > 15 + len(model.coef_) - 1
+    assert out.count("\n") > 15 + len(model.weights_) - 1
     assert sorted(os.listdir()) == ["figures", "m.skops"]
     for name in ("fit.png", "evidence.png"):
         assert (folder / "figures" / "new" / name).read_bytes().startswith(b"\x89PNG")
@@ -285,7 +285,7 @@ def test_inspect_a_classification(capsys, classifier_file):
         assert text in out
     for label, n in zip(model.classes_, np.isfinite(model.alpha_).sum(axis=1), strict=True):
         assert f"{label}: {n}" in out
-    for weight in model.coef_[np.isfinite(model.alpha_)]:
+    for weight in model.weights_[np.isfinite(model.alpha_)]:
         assert f"{weight:.5g}" in out
     assert re.search(rf"relevance vectors +{len(model.relevance_vectors_)}\b", out)
 

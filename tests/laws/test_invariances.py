@@ -16,8 +16,9 @@ PRIORS = ["flat", "bic"]
 ATTRIBUTES = [
     "relevance_",
     "relevance_vectors_",
-    "coef_",
+    "weights_",
     "sigma_",
+    "feature_importances_",
     "alpha_",
     "determined_",
     "noise_variance_",
@@ -101,7 +102,7 @@ def test_only_subspace_draws(data):
     for solver in SOLVERS[:3]:
         one = RVR(adapt=None, solver=solver, random_state=0).fit(X, y)
         other = RVR(adapt=None, solver=solver, random_state=1).fit(X, y)
-        assert_array_equal(one.coef_, other.coef_)
+        assert_array_equal(one.weights_, other.weights_)
     drawn = [RVR(adapt=None, solver="subspace", random_state=seed).fit(X, y) for seed in (0, 1)]
     assert not np.array_equal(drawn[0].evidence_path_, drawn[1].evidence_path_)
 
@@ -177,6 +178,7 @@ def test_permuted_samples(solver, case):
     model = RVR(adapt=None, solver=solver, prior=prior).fit(X, y)
     permuted = RVR(adapt=None, solver=solver, prior=prior).fit(X[order], y[order])
     assert_same(predict(permuted, X), predict(model, X))
+    assert_allclose(permuted.feature_importances_, model.feature_importances_, atol=1e-5)
     assert sorted(map(tuple, permuted.relevance_vectors_)) == sorted(
         map(tuple, model.relevance_vectors_)
     )
@@ -218,7 +220,7 @@ def test_scaled_functions(solver, prior, scale):
     assert_same(predict(scaled, scale * X), predict(model, X))
     weights = 1.0 if scaled.relevance_[0] == 0 else scale
     slopes = np.where(scaled.relevance_ > 0, scale, weights)
-    assert_allclose(scaled.coef_ * slopes, model.coef_, rtol=1e-5)
+    assert_allclose(scaled.weights_ * slopes, model.weights_, rtol=1e-5)
     assert_allclose(scaled.alpha_ / slopes**2, model.alpha_, rtol=1e-4)
 
 
@@ -234,6 +236,7 @@ def test_weight_two_is_a_repeated_row(solver, case, period, fixed):
     weighted = clone(model).fit(X, y, weights)
     repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     assert_same(predict(weighted, X), predict(repeated, X))
+    assert_allclose(weighted.feature_importances_, repeated.feature_importances_, atol=1e-5)
     assert_array_equal(weighted.relevance_vectors_, repeated.relevance_vectors_)
     assert_allclose(weighted.log_evidence_, repeated.log_evidence_, rtol=1e-6)
 
@@ -246,6 +249,7 @@ def test_weight_zero_is_a_removed_row(solver, case):
     kept = weights > 0
     removed = RVR(adapt=None, solver=solver, prior=prior, random_state=0).fit(X[kept], y[kept])
     assert_same(predict(weighted, X), predict(removed, X))
+    assert_allclose(weighted.feature_importances_, removed.feature_importances_, atol=1e-5)
     assert_array_equal(weighted.relevance_vectors_, removed.relevance_vectors_)
     # Numbers are those of the rows that were given (the bias is number 0).
     numbers = weighted.relevance_[weighted.relevance_ > 0] - 1

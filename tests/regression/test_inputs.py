@@ -396,7 +396,7 @@ def test_wrong_parameter(name, value, kind, message):
     model = RVR().set_params(**{name: value})  # the constructor stores, fit validates
     with pytest.raises(kind, match=message):
         model.fit(X, Y)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "weights_")
 
 
 def test_every_parameter_has_a_wrong_value():

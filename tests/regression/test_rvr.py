@@ -80,7 +80,7 @@ def test_attributes(model):
     size = len(model.relevance_)
     assert 2 <= size <= 20
     assert np.all(np.diff(model.relevance_) > 0)
-    assert model.coef_.shape == model.alpha_.shape == model.determined_.shape == (size,)
+    assert model.weights_.shape == model.alpha_.shape == model.determined_.shape == (size,)
     assert model.sigma_.shape == (size, size)
     assert_array_equal(model.sigma_, model.sigma_.T)
     assert_allclose(model.determined_, 1.0 - model.alpha_ * np.diag(model.sigma_), atol=1e-9)
@@ -108,7 +108,7 @@ def test_posterior_is_that_of_the_kept_functions(model):
     hessian = beta * columns.T @ columns + np.diag(model.alpha_)
     assert_allclose(model.sigma_ @ hessian, np.eye(len(hessian)), atol=1e-6)
     mean = np.linalg.solve(hessian, beta * columns.T @ (Y - Y.mean()))
-    assert_allclose(model.coef_, mean, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.weights_, mean, rtol=1e-6, atol=1e-8)
     cov = model.noise_variance_ * np.eye(len(Y)) + (columns / model.alpha_) @ columns.T
     residual = Y - Y.mean()
     dense = -0.5 * (
@@ -130,7 +130,7 @@ def test_predictions_agree(model):
     assert_array_equal(cov, cov.T)
     assert np.linalg.eigvalsh(cov).min() > 0.99 * model.noise_variance_
     columns = model.basis_.columns(GRID)
-    assert_allclose(mean, model.offset_ + columns @ model.coef_)
+    assert_allclose(mean, model.offset_ + columns @ model.weights_)
     expected = model.noise_variance_ + np.diag(columns @ model.sigma_ @ columns.T)
     assert_allclose(std**2, expected, rtol=1e-10)
     assert np.all(std**2 >= model.noise_variance_)  # noise included
@@ -257,13 +257,13 @@ def test_the_size_of_bic_counts_weights():
 )
 def test_solver_objects(name, solver):
     named = RVR(solver=name, random_state=0).fit(X, Y)
-    assert_array_equal(RVR(solver=solver, random_state=0).fit(X, Y).coef_, named.coef_)
+    assert_array_equal(RVR(solver=solver, random_state=0).fit(X, Y).weights_, named.weights_)
 
 
 def test_bases():
     by_name = RVR("rbf").fit(X, Y)
-    assert_array_equal(RVR(RBF()).fit(X, Y).coef_, by_name.coef_)
-    scale = by_name.basis_.right_.length_scale_
+    assert_array_equal(RVR(RBF()).fit(X, Y).weights_, by_name.weights_)
+    scale = by_name.length_scale_[0]
 
     def kernel(A, B):
         return rbf_kernel(A, B, gamma=0.5 / scale**2)
@@ -308,7 +308,7 @@ def test_sample_weight_moves_the_fit():
     right = X[:, 0] > 0
     error = [np.mean((m.predict(X[right]) - Y[right]) ** 2) for m in (model, plain)]
     assert error[0] < error[1]
-    assert_array_equal(RVR().fit(X, Y, np.ones(len(Y))).coef_, RVR().fit(X, Y).coef_)
+    assert_array_equal(RVR().fit(X, Y, np.ones(len(Y))).weights_, RVR().fit(X, Y).weights_)
 
 
 def test_fit_changes_nothing_but_the_model():
@@ -395,7 +395,7 @@ def test_verbose_prints(solver, capsys):
 
 
 def test_verbose_changes_nothing(capsys):
-    assert_array_equal(RVR(verbose=2).fit(X, Y).coef_, RVR().fit(X, Y).coef_)
+    assert_array_equal(RVR(verbose=2).fit(X, Y).weights_, RVR().fit(X, Y).weights_)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -405,7 +405,7 @@ def test_callbacks_are_called(solver):
     model = RVR(solver=solver, random_state=0).set_callbacks(listener).fit(X, Y)
     step = ["begin step", "end step"]
     assert listener.calls == ["setup", "begin fit", *step * model.n_iter_, "end fit", "teardown"]
-    assert_array_equal(model.coef_, RVR(solver=solver, random_state=0).fit(X, Y).coef_)
+    assert_array_equal(model.weights_, RVR(solver=solver, random_state=0).fit(X, Y).weights_)
 
 
 def test_callbacks_reach_through_grid_search():

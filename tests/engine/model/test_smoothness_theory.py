@@ -201,7 +201,7 @@ def test_scale_invariance(k, noise):
     assert 3 <= one.relevance_.size <= 20
     assert_array_equal(other.relevance_, one.relevance_)
     assert_allclose(other.alpha_ * k**2, one.alpha_, rtol=1e-6)
-    assert_allclose(other.coef_ / k, one.coef_, rtol=1e-6)
+    assert_allclose(other.weights_ / k, one.weights_, rtol=1e-6)
     assert_allclose(other.noise_variance_ / k**2, one.noise_variance_, rtol=1e-6)
     assert_allclose(other.log_evidence_ + len(y) * np.log(k), one.log_evidence_, rtol=1e-9)
 
@@ -297,7 +297,7 @@ def test_the_solver_finds_the_closed_form_of_an_orthonormal_matrix(kind, prior, 
     assert 5 < keep.size < 60
     assert_array_equal(model.relevance_, keep)
     assert_allclose(1 / model.alpha_, w**2 - v * (1 + 2 * c), atol=1e-6)
-    assert_allclose(model.coef_, w * (1 - 1 / (z - 2 * c)), atol=1e-6)
+    assert_allclose(model.weights_, w * (1 - 1 / (z - 2 * c)), atol=1e-6)
     assert_allclose(model.sigma_, np.diag(v * (1 - 1 / (z - 2 * c))), atol=1e-6)
 
 
