@@ -42,9 +42,12 @@ class Centred(Basis):
     ----------
     positive_definite : bool
         Whether k is known to be a covariance.
+    stationary : bool
+        Whether k depends on the difference of its arguments only.
     """
 
     positive_definite = False
+    stationary = False
 
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
         self._prepare(X, weights)
@@ -173,6 +176,7 @@ class RBF(Scaled):
     """
 
     positive_definite = True
+    stationary = True
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         return self._decay(X / self.length_scale_, Z / self.length_scale_)
@@ -200,6 +204,7 @@ class Laplacian(Scaled):
     """
 
     positive_definite = True
+    stationary = True
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         return np.exp(-cdist(X / self.length_scale_, Z / self.length_scale_, "cityblock"))
@@ -221,6 +226,8 @@ class ThinPlateSpline(Scaled):
     ----------
     .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.3).
     """
+
+    stationary = True
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         squared = squared_distances(X / self.length_scale_, Z / self.length_scale_)

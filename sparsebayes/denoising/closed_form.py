@@ -8,21 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from sparsebayes.dictionaries.transforms import Transform
-from sparsebayes.dictionaries.wavelets import Band
+from sparsebayes.denoising.bands import finest, joined
+from sparsebayes.denoising.methods import METHODS
+from sparsebayes.denoising.signal_fit import SignalFit
+from sparsebayes.dictionaries import Band, Transform
 from sparsebayes.engine.orthonormal import closed_form, shrinkage_prior
 
 Array = np.ndarray
 
-FEWEST = 64  # bands are joined until they have so many coefficients
 _MAD = 0.6744897501960817  # the median of |x| for a standard normal x
+_KEPT = 0.5  # an averaged coefficient counts as kept if its probability of being there is above
 
-RULES = {  # besides "evidence"
-    "average": "averaged over the precisions of a band",
-    "hard": "hard threshold",
-    "soft": "soft threshold",
-    "bayes": "soft threshold for each band",
-}
 GIVEN = "closed form at the given noise"
 BEST = "closed form; the noise is at the highest maximum of the evidence"
 CONSTANT = "the signal is constant"
@@ -49,22 +45,21 @@ class Group:
     gain: shrinkage_prior.Gain
 
 
-class Shrunk:
-    """One signal's coefficients before and after, and what was learned on the way.
+class ClosedFormFit(SignalFit):
+    """The fit with an orthonormal dictionary, where no coefficient depends on another.
 
-    Attributes
+    Parameters
     ----------
     transform : Transform
-    n_seen : int
-        The number of samples.
-    projections, coefficients : ndarray
-    alpha : ndarray
-        ∞ where a coefficient was dropped.
-    noise_variance, log_evidence : float
-    maxima : list of (float, float)
-        Variance and objective of each local maximum.
-    converged : bool
-    stop_reason : str
+        Orthonormal.
+    target : ndarray
+        A whole signal, without its mean.
+    method : str
+        One of `METHODS`.
+    c : float
+        The price of a coefficient in nats, for "evidence".
+    noise : float or None
+        The noise variance; None estimates it.
     """
 
     def __init__(
@@ -74,7 +69,7 @@ class Shrunk:
         self.n_seen = target.size
         self._c = c
         self._method = method
-        self.maxima: list[tuple[float, float]] = []
+        self.maxima = []
         self.projections = transform.analyse(target)
         self.converged = True
         if not np.any(self.projections):
@@ -100,11 +95,10 @@ class Shrunk:
 
     def _shrink(self, noise: float | None) -> None:
         """By a rule for each band, with the classical estimate of the noise."""
-        bands = self.transform.bands()
-        finest = np.abs(self.projections[_finest(bands).index])
-        self.noise_variance = float(np.median(finest) / _MAD) ** 2 if noise is None else noise
+        details = np.abs(self.projections[finest(self.transform.bands()).index])
+        self.noise_variance = float(np.median(details) / _MAD) ** 2 if noise is None else noise
         self.log_evidence = np.nan
-        self.stop_reason = RULES[self._method]
+        self.stop_reason = METHODS[self._method]
         self.coefficients = self.projections.copy()
         self.n_active = 0 if self.noise_variance > 0 else int(np.count_nonzero(self.projections))
         for group in self._groups() if self.noise_variance > 0 else ():
@@ -112,7 +106,7 @@ class Shrunk:
                 z = self._z([band])
                 values = self.coefficients[band.index]
                 values *= group.gain(z).reshape(values.shape)
-                kept = group.prior.included(z) > 0.5 if self._method == "average" else values
+                kept = group.prior.included(z) > _KEPT if self._method == "average" else values
                 self.n_active += int(np.count_nonzero(kept))
 
     @cached_property
@@ -124,11 +118,7 @@ class Shrunk:
         kept = np.abs(self.coefficients.astype(float)) * (self.noise_variance or 1.0)
         return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
 
-    def signal(self) -> Array:
-        return self.transform.synthesise(self.coefficients)
-
     def variance(self) -> Array:
-        """The expected squared errors of the samples."""
         errors = np.zeros(self.projections.shape)
         if self.noise_variance > 0:
             for group in self._groups():
@@ -167,28 +157,6 @@ class Shrunk:
             limit = 1.0 / clean if clean > 0 else np.inf
         rules = {"evidence": evidence, "average": prior.gain, "hard": hard}
         return rules.get(self._method, soft)
-
-
-def _finest(bands: list[Band]) -> Band:
-    """The finest band of those with details along most axes, which has the least of a signal."""
-    details = [sum(detail for _, detail in band.kinds) for band in bands]
-    return [band for band, count in zip(bands, details, strict=True) if count == max(details)][-1]
-
-
-def joined(bands: list[Band]) -> list[list[Band]]:
-    """Neighbouring bands together, so that none has too few coefficients."""
-    groups: list[list[Band]] = []
-    size = FEWEST
-    for band in bands:
-        if size >= FEWEST:
-            groups.append([])
-            size = 0
-        groups[-1].append(band)
-        size += int(np.prod([part.stop - part.start for part in band.index]))
-    if len(groups) > 1 and size < FEWEST:
-        last = groups.pop()
-        groups[-1] += last
-    return groups
 
 
 def _null_evidence(size: int, variance: float) -> float:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
-from sparsebayes.dictionaries.wavelets import SHORTEST
+from sparsebayes.dictionaries import Dictionary
+from sparsebayes.dictionaries.wavelets import regular_length
 
 Array = np.ndarray
 
-_EVEN = 1e-3  # of a step, by which evenly spaced positions may differ
-_FINEST = 8  # nodes of a grid for each sample, at most
+_EVEN = 1e-3  # of a step, by which even positions may differ: they were written with few digits
+_FINEST = 8  # points of a grid for each sample, at most: a fit costs as many times more
+_SURPLUS = 1e-6  # of a step: what rounding adds to a whole number of steps
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,9 @@ def lay_grid(
     """The grid for signals of this shape, whose samples are at t; some may be missing."""
     if t is not None and not _is_even(t):
         return _uneven_grid(t, dictionary)
-    wavelets = any(isinstance(member, Wavelet) for member in dictionary.members)
-    # Where samples are missing, wavelets must be translates of each other.
-    padded = tuple(_regular(n) for n in shape) if gaps and wavelets else shape
+    padded = shape
+    if gaps and dictionary.needs_regular_grid:
+        padded = tuple(regular_length(n) for n in shape)
     where = None
     if padded != shape:
         numbers = np.arange(np.prod(padded)).reshape(padded)
@@ -134,30 +135,17 @@ def _is_even(t: Array) -> bool:
 
 
 def _uneven_grid(t: Array, dictionary: Dictionary) -> Grid:
-    """A grid under samples at t, as fine as their smallest distance, but not too fine.
-
-    Kernels alone need none: they are centred at t.
-    """
-    if all(isinstance(member, Kernel) for member in dictionary.members):
+    """A grid under samples at t, as fine as their smallest distance, but not too fine."""
+    if dictionary.centred_on_samples:
         return Grid(t.shape, (t,), None)
     ordered = np.unique(t)
     if ordered.size == 1:
         return Grid((1,), (ordered,), np.zeros(t.size, dtype=np.intp))
     span = float(ordered[-1] - ordered[0])
     step = max(float(np.diff(ordered).min()), span / (_FINEST * t.size))
-    count = int(np.ceil(span / step - 1e-6)) + 1
+    count = int(np.ceil(span / step - _SURPLUS)) + 1
     step = span / (count - 1)
-    if any(isinstance(member, Wavelet) for member in dictionary.members):
-        count = _regular(count)
+    if dictionary.needs_regular_grid:
+        count = regular_length(count)
     where = np.rint((t - ordered[0]) / step).astype(np.intp)
     return Grid((count,), (ordered[0] + step * np.arange(count),), where)
-
-
-def _regular(length: int) -> int:
-    """The next length that is halved without a rest until it is short."""
-    if length < SHORTEST:
-        return length
-    unit = 1
-    while length > unit * (SHORTEST - 1):
-        unit *= 2
-    return unit * -(-length // unit)

@@ -1,7 +1,8 @@
 """Dictionaries: bases of a signal or an image, to be joined by ``+``.
 
 A dictionary is a description; `bind` gives the transform for signals of one shape. `Wavelet`
-and `DCT` are orthonormal: as many functions as samples, and a closed form for the fit.
+and `DCT` are orthonormal: as many functions as samples, and a closed form for the fit. One of
+your own subclasses `Dictionary`, and its transform `Transform`.
 """
 
 from sparsebayes._support.homes import settle
@@ -13,7 +14,17 @@ from sparsebayes.dictionaries.dictionary import (
     Wavelet,
     as_dictionary,
 )
+from sparsebayes.dictionaries.transforms import Band, Transform
 
-__all__ = ["DCT", "Dictionary", "Kernel", "Union", "Wavelet", "as_dictionary"]
+__all__ = [
+    "DCT",
+    "Band",
+    "Dictionary",
+    "Kernel",
+    "Transform",
+    "Union",
+    "Wavelet",
+    "as_dictionary",
+]
 
 settle(globals())

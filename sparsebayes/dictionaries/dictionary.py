@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import pywt
 
+from sparsebayes._support.validation import check_choice, positive_number, whole_number
 from sparsebayes.basis.kernels import RBF, Centred, Laplacian, LinearSpline, ThinPlateSpline
 from sparsebayes.dictionaries.transforms import (
     CosineTransform,
@@ -25,31 +25,61 @@ from sparsebayes.dictionaries.wavelets import WaveletTransform
 
 Array = np.ndarray
 
-_KERNELS: dict[str, type[Centred]] = {
-    "gauss": RBF,
-    "rbf": RBF,
-    "laplacian": Laplacian,
-    "linear_spline": LinearSpline,
-    "thin_plate": ThinPlateSpline,
+# A kernel's name, its basis, and the length scale of that in widths r of S08.
+_KERNELS: dict[str, tuple[type[Centred], float]] = {
+    "gauss": (RBF, np.sqrt(0.5)),  # exp(−d²/r²)
+    "rbf": (RBF, np.sqrt(0.5)),
+    "laplacian": (Laplacian, 1.0),
+    "linear_spline": (LinearSpline, 1.0),
+    "thin_plate": (ThinPlateSpline, 1.0),
 }
+_WIDTH = 0.15  # of the longest axis: S08 A.1 has r = 3 for x in [−10, 10]
+# Products of an orthonormal filter with its translates are smaller than this: of the wavelets of
+# PyWavelets 1e-11 at most, but 2e-3 for "dmey", which says that it is orthogonal.
+_ORTHOGONAL = 1e-9
 
 
 class Dictionary(ABC):
-    """A set of functions that signals of any shape can be made of."""
+    """A set of functions that signals of any shape can be made of.
+
+    A dictionary of your own says whether it is `orthonormal` and writes `bind`. The other
+    properties have defaults that fit functions on an even grid of samples.
+    """
 
     @property
     @abstractmethod
     def orthonormal(self) -> bool:
         """Whether its functions are orthonormal and as many as the samples."""
 
+    @abstractmethod
+    def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
+        """Its transform for signals of this shape, whose samples are at `points`.
+
+        `points` has the positions along each axis; None counts them from 0.
+        """
+
     @property
     def members(self) -> tuple[Dictionary, ...]:
         """The dictionaries it was joined from; itself, if it was not."""
         return (self,)
 
-    @abstractmethod
-    def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
-        """Its transform for signals of this shape, whose samples are at `points`."""
+    @property
+    def label(self) -> str:
+        """A short name, for titles."""
+        return type(self).__name__
+
+    @property
+    def centred_on_samples(self) -> bool:
+        """Whether there is a function at each sample, wherever it is; then t needs no even grid."""
+        return False
+
+    @property
+    def needs_regular_grid(self) -> bool:
+        """Whether, if samples are missing, the lengths of axes must be halved without remainder.
+
+        That is, until fewer than eight are left; signals with gaps get a longer grid then.
+        """
+        return False
 
     def __add__(self, other: Any) -> Union:
         return Union((*self.members, *as_dictionary(other).members))
@@ -77,23 +107,21 @@ class Wavelet(Dictionary):
     name: str = "sym8"
     level: int | None = None
 
+    orthonormal = True
+    needs_regular_grid = True
+
     def __post_init__(self) -> None:
         if not _is_orthogonal(self.name):
             raise ValueError(
                 f"Wavelet needs the name of an orthogonal wavelet of PyWavelets, such as 'sym8', "
                 f"'haar' or 'db4', got {self.name!r}."
             )
-        level = self.level
-        if level is not None and (
-            isinstance(level, bool) or not isinstance(level, int) or level < 0
-        ):
-            raise ValueError(
-                f"level of Wavelet must be a whole number >= 0 or None, got {level!r}."
-            )
+        if self.level is not None:
+            whole_number("level of Wavelet", self.level, 0)
 
     @property
-    def orthonormal(self) -> bool:
-        return True
+    def label(self) -> str:
+        return self.name
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         return WaveletTransform(self.name, shape, self.level)
@@ -103,9 +131,7 @@ class Wavelet(Dictionary):
 class DCT(Dictionary):
     """Cosines of all frequencies, along all axes of a signal."""
 
-    @property
-    def orthonormal(self) -> bool:
-        return True
+    orthonormal = True
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         return CosineTransform(shape)
@@ -131,29 +157,29 @@ class Kernel(Dictionary):
     kernel: str = "rbf"
     length_scale: float | None = None
 
+    orthonormal = False
+    centred_on_samples = True
+
     def __post_init__(self) -> None:
-        if self.kernel not in _KERNELS:
-            raise ValueError(f"kernel must be one of {sorted(_KERNELS)}, got {self.kernel!r}.")
-        scale = self.length_scale
-        number = not isinstance(scale, bool) and isinstance(scale, Real)
-        if scale is not None and not (number and 0 < scale < np.inf):
-            raise ValueError(f"length_scale of Kernel must be a positive number, got {scale!r}.")
+        check_choice("kernel", self.kernel, tuple(sorted(_KERNELS)))
+        if self.length_scale is not None:
+            positive_number("length_scale of Kernel", self.length_scale)
 
     @property
-    def orthonormal(self) -> bool:
-        return False
+    def label(self) -> str:
+        return self.kernel
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         if points is None:
             points = tuple(np.arange(float(n)) for n in shape)
-        kind = _KERNELS[self.kernel]
+        basis, widths = _KERNELS[self.kernel]
         scale = self.length_scale
         if scale is None:
             longest = max(float(np.ptp(axis)) for axis in points)
-            scale = 0.15 * (longest or 1.0) * (np.sqrt(0.5) if kind is RBF else 1.0)
-        if kind is LinearSpline:  # it is not stationary: zero is the middle
+            scale = _WIDTH * (longest or 1.0) * widths
+        if not basis.stationary:  # zero is the middle
             points = tuple(axis - 0.5 * (axis[0] + axis[-1]) for axis in points)
-        return KernelTransform(kind(scale), points)
+        return KernelTransform(basis(scale), points)
 
 
 @dataclass(frozen=True)
@@ -162,16 +188,26 @@ class Union(Dictionary):
 
     parts: tuple[Dictionary, ...]
 
-    @property
-    def orthonormal(self) -> bool:
-        return False
+    orthonormal = False
 
     @property
     def members(self) -> tuple[Dictionary, ...]:
-        return self.parts
+        return tuple(member for part in self.parts for member in part.members)
+
+    @property
+    def label(self) -> str:
+        return " + ".join(member.label for member in self.members)
+
+    @property
+    def centred_on_samples(self) -> bool:
+        return all(member.centred_on_samples for member in self.members)
+
+    @property
+    def needs_regular_grid(self) -> bool:
+        return any(member.needs_regular_grid for member in self.members)
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
-        return StackedTransform(tuple(part.bind(shape, points) for part in self.parts))
+        return StackedTransform(tuple(member.bind(shape, points) for member in self.members))
 
 
 def as_dictionary(dictionary: Any) -> Dictionary:
@@ -202,14 +238,11 @@ def _named(name: str, given: str) -> Dictionary:
 
 
 def _is_orthogonal(name: str) -> bool:
-    """Whether PyWavelets has such a wavelet with a filter that is orthonormal to rounding.
-
-    The one of "dmey", which says so, is not: a signal comes back changed by 2 %.
-    """
+    """Whether PyWavelets has such a wavelet, with a filter that is orthonormal but for rounding."""
     if name not in pywt.wavelist(kind="discrete"):
         return False
     wavelet = pywt.Wavelet(name)
     low = np.array(wavelet.rec_lo)
     products = np.correlate(low, low, "full")[low.size - 1 :: 2]  # with its even translates
     products[0] -= 1.0
-    return wavelet.orthogonal and float(np.abs(products).max()) < 1e-9
+    return wavelet.orthogonal and float(np.abs(products).max()) < _ORTHOGONAL

@@ -1,61 +1,110 @@
-"""Cosine transforms, kernels on a grid, and stacks of transforms, as operators on arrays.
+"""Transforms: dictionaries on a grid of samples, as operators that never hold their matrix.
 
-A transform is bound to the shape of a signal. It may be asked for ``analyse`` (Φᵀy),
-``synthesise`` (Φw), ``spread`` (Σ_i v_i φ_i²) and ``gather`` (the adjoint of that), and never
-holds Φ. `WaveletTransform` is in a file of its own.
+`Transform` says what one must answer. Here are those of cosines, of kernels, and of several
+dictionaries together; that of wavelets is in a file of its own.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 import scipy.fft
 
-from sparsebayes.basis.kernels import RBF, Centred, Laplacian, ThinPlateSpline
-from sparsebayes.dictionaries.wavelets import Band
+from sparsebayes.basis.kernels import Centred
 
 Array = np.ndarray
 
-_STATIONARY = (RBF, Laplacian, ThinPlateSpline)
-_SMALL = 2048  # points
-_BLOCK = 1 << 22  # kernel values at a time
+# Up to so many points a kernel's matrix and its squares are held, 32 MB each.
+_HELD = 2048
+# Kernel values of a block, 32 MB: blocks as large as the memory budget took twice as long.
+_BLOCK = 1 << 22
+# Steps between points that differ by less than this part of one are equal: it is rounding.
+_EQUAL_STEPS = 1e-9
 
 
-class Transform(Protocol):
-    """What a dictionary is once the shape of the signal is known."""
+@dataclass(frozen=True)
+class Band:
+    """Coefficients that are alike: of one scale and orientation, say.
+
+    Attributes
+    ----------
+    index : tuple of slice
+        Where they are among the coefficients.
+    kinds : tuple of (int, bool), default=()
+        Of wavelets: for each axis how often it was split, and whether these are the details of
+        the last split.
+    """
+
+    index: tuple[slice, ...]
+    kinds: tuple[tuple[int, bool], ...] = ()
+
+
+class Transform(ABC):
+    """The functions of a dictionary on a grid of samples: ``y = Φw``, without the matrix Φ.
+
+    A transform of your own sets the three attributes and writes the four products. The rest has
+    answers that are right for any transform; better ones make better fits.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of a signal.
+    coefficient_shape : tuple of int
+        Shape of its coefficients.
+    orthonormal : bool
+        Whether ``ΦᵀΦ = ΦΦᵀ = I``. Fits to whole signals are then closed forms.
+    """
 
     shape: tuple[int, ...]
     coefficient_shape: tuple[int, ...]
     orthonormal: bool
 
+    @abstractmethod
     def analyse(self, signal: Array) -> Array:
         """``Φᵀy`` for signals in the last axes."""
-        ...
 
+    @abstractmethod
     def synthesise(self, coefficients: Array) -> Array:
         """``Φw`` for coefficients in the last axes."""
-        ...
 
+    @abstractmethod
     def spread(self, variances: Array) -> Array:
         """``Σ_i v_i φ_i(n)²`` for each sample n, of one signal."""
-        ...
 
+    @abstractmethod
     def gather(self, weights: Array) -> Array:
         """``Σ_n b_n φ_i(n)²`` for each coefficient i, of one signal."""
-        ...
 
     def bands(self) -> list[Band]:
-        """Coefficients that are alike, coarse to fine."""
-        ...
+        """Groups of coefficients that are alike, coarse to fine; all in one if not overridden."""
+        return [Band(tuple(slice(0, n) for n in self.coefficient_shape))]
 
     def places(self) -> Array | None:
-        """Where along the first axis each function is, from 0 to 1; None if it is everywhere."""
-        ...
+        """Where along the first axis each function is, from 0 to 1; None if it is everywhere.
+
+        They are flat, in the order of the coefficients.
+        """
+        return None
+
+    @property
+    def members(self) -> tuple[Transform, ...]:
+        """The transforms it was joined from; itself, if it was not."""
+        return (self,)
+
+    def split(self, coefficients: Array) -> list[Array]:
+        """The coefficients of each member, in the member's shape."""
+        return [coefficients]
+
+    def parts(self, coefficients: Array) -> list[Array]:
+        """What each member adds to the signal."""
+        pairs = zip(self.members, self.split(coefficients), strict=True)
+        return [member.synthesise(own) for member, own in pairs]
 
 
-class CosineTransform:
+class CosineTransform(Transform):
     """The orthonormal cosine transform (DCT-II) over all axes of a signal.  # S08 (A.4)"""
 
     orthonormal = True
@@ -101,10 +150,7 @@ class CosineTransform:
         while edges[-1] < self.shape[0]:
             edges.append(min(2 * edges[-1], self.shape[0]))
         whole = tuple(slice(0, n) for n in self.shape[1:])
-        return [Band((slice(low, high), *whole), ()) for low, high in pairwise(edges)]
-
-    def places(self) -> None:
-        return None
+        return [Band((slice(low, high), *whole)) for low, high in pairwise(edges)]
 
 
 def _doubled(length: int) -> tuple[Array, Array]:
@@ -116,12 +162,12 @@ def _doubled(length: int) -> tuple[Array, Array]:
     return double, sign
 
 
-class KernelTransform:
+class KernelTransform(Transform):
     """Kernel functions centred on the points of a grid.
 
-    Products with those that depend on the difference of two points are convolutions, and cost
-    O(N log N) on an even grid; others, and uneven ones, are computed in blocks. Of few points the
-    matrix is held: kernels are nearly dependent, and convolutions round more than it does.
+    Products with a stationary kernel on an even grid are convolutions and cost O(N log N); others
+    are computed in blocks. Of few points the matrix is held: kernel functions are nearly
+    dependent, and convolutions have larger rounding errors than a matrix product.
 
     Parameters
     ----------
@@ -141,10 +187,10 @@ class KernelTransform:
         self._spectra: list[Array] | None = None
         self._matrices: list[Array] | None = None
         even = all(_evenly(axis) for axis in points)
-        if len(grid) <= _SMALL:
+        if len(grid) <= _HELD:
             matrix = self._kernel.between(grid, grid)
             self._matrices = [matrix, matrix**2]
-        elif isinstance(kernel, _STATIONARY) and even:
+        elif kernel.stationary and even:
             lags = [_lags(axis) for axis in points]
             mesh = np.stack(np.meshgrid(*lags, indexing="ij"), axis=-1)
             origin = np.zeros((1, len(points)))
@@ -184,9 +230,6 @@ class KernelTransform:
             out[..., part] = flat @ (block**2 if square else block)
         return out.reshape(values.shape)
 
-    def bands(self) -> list[Band]:
-        return [Band(tuple(slice(0, n) for n in self.shape), ())]
-
     def places(self) -> Array:
         along = (np.arange(self.shape[0]) + 0.5) / self.shape[0]
         return np.repeat(along, len(self._grid) // self.shape[0])
@@ -194,7 +237,7 @@ class KernelTransform:
 
 def _evenly(points: Array) -> bool:
     steps = np.diff(points)
-    return steps.size < 2 or bool(np.ptp(steps) <= 1e-9 * np.abs(steps).max())
+    return steps.size < 2 or bool(np.ptp(steps) <= _EQUAL_STEPS * np.abs(steps).max())
 
 
 def _lags(points: Array) -> Array:
@@ -205,47 +248,45 @@ def _lags(points: Array) -> Array:
     return step * np.where(lag < len(points), lag, lag - size)
 
 
-class StackedTransform:
+class StackedTransform(Transform):
     """Several transforms of the same signal; coefficients are flat, one after another."""
 
     orthonormal = False
 
     def __init__(self, members: tuple[Transform, ...]) -> None:
-        self.members = members
+        self._members = members
         self.shape = members[0].shape
         sizes = [int(np.prod(member.coefficient_shape)) for member in members]
         edges = np.concatenate([[0], np.cumsum(sizes)])
-        self.slices = [slice(int(low), int(high)) for low, high in pairwise(edges)]
-        self.coefficient_shape: tuple[int, ...] = (int(edges[-1]),)
+        self._slices = [slice(int(low), int(high)) for low, high in pairwise(edges)]
+        self.coefficient_shape = (int(edges[-1]),)
+
+    @property
+    def members(self) -> tuple[Transform, ...]:
+        return self._members
+
+    def split(self, coefficients: Array) -> list[Array]:
+        batch = coefficients.shape[:-1]
+        return [
+            coefficients[..., own].reshape(*batch, *member.coefficient_shape)
+            for member, own in zip(self._members, self._slices, strict=True)
+        ]
 
     def analyse(self, signal: Array) -> Array:
         batch = signal.shape[: signal.ndim - len(self.shape)]
         return np.concatenate(
-            [member.analyse(signal).reshape(*batch, -1) for member in self.members], axis=-1
+            [member.analyse(signal).reshape(*batch, -1) for member in self._members], axis=-1
         )
 
     def synthesise(self, coefficients: Array) -> Array:
-        return np.sum([part for part in self.parts(coefficients)], axis=0)
-
-    def parts(self, coefficients: Array) -> list[Array]:
-        """What each member adds to the signal."""
-        batch = coefficients.shape[:-1]
-        return [
-            member.synthesise(coefficients[..., part].reshape(*batch, *member.coefficient_shape))
-            for member, part in zip(self.members, self.slices, strict=True)
-        ]
+        return np.sum(self.parts(coefficients), axis=0)
 
     def spread(self, variances: Array) -> Array:
-        pairs = zip(self.members, self.slices, strict=True)
-        return np.sum(
-            [m.spread(variances[part].reshape(m.coefficient_shape)) for m, part in pairs], axis=0
-        )
+        pairs = zip(self._members, self.split(variances), strict=True)
+        return np.sum([member.spread(own) for member, own in pairs], axis=0)
 
     def gather(self, weights: Array) -> Array:
-        return np.concatenate([member.gather(weights).ravel() for member in self.members])
+        return np.concatenate([member.gather(weights).ravel() for member in self._members])
 
     def bands(self) -> list[Band]:
-        return [Band((part,), ()) for part in self.slices]
-
-    def places(self) -> None:
-        return None
+        return [Band((own,)) for own in self._slices]

@@ -8,7 +8,6 @@ axes it is transformed on), so that there are as many coefficients as samples at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -16,43 +15,28 @@ from typing import Any
 import numpy as np
 import pywt
 
+from sparsebayes.dictionaries.transforms import Band, Transform
+
 Array = np.ndarray
-Index = tuple[slice, ...]
 
-SHORTEST = 8  # a shorter axis is not split
+_SHORTEST = 8  # a shorter axis is not split: there are no scales left to tell apart
 _MODE = "periodization"
-_CHUNK = 1 << 19  # numbers of a window matrix at a time
-_WIDE = 64  # columns of a matrix product
-_SMALL = 2048  # up to so many samples squares of the functions may be had from all of them
+_CHUNK = 1 << 19  # numbers of a window matrix at a time, 4 MB: it stays in the cache
+_WIDE = 64  # columns of a matrix product; narrower ones are slow for each number
+_SMALL = 2048  # up to so many samples the squares of all functions are held, 32 MB
 
 
-@dataclass(frozen=True)
-class Band:
-    """Coefficients of one scale and orientation.
-
-    Attributes
-    ----------
-    index : tuple of slice
-        Where they are.
-    kinds : tuple of (int, bool)
-        For each axis how often it was split, and whether they are the details of the last split.
-    """
-
-    index: Index
-    kinds: tuple[tuple[int, bool], ...]
-
-
-class WaveletTransform:
-    """Forward and inverse transform over the last axes of arrays.
+class WaveletTransform(Transform):
+    """The wavelet transform over all axes of a signal.
 
     Parameters
     ----------
     name : str
-        Of an orthogonal wavelet.
+        Name of an orthogonal wavelet of PyWavelets.
     shape : tuple of int
-        Of a signal.
+        Shape of a signal.
     level : int or None
-        The largest number of splits; None goes on to the shortest length.
+        The largest number of splits; None splits until fewer than eight samples are left.
     """
 
     orthonormal = True
@@ -65,13 +49,11 @@ class WaveletTransform:
         self._level = 64 if level is None else level
 
     def analyse(self, signal: Array) -> Array:
-        """``Φᵀy`` for signals in the last axes."""
         out = np.empty_like(signal)
         self._forward(signal, out, 0)
         return out
 
     def synthesise(self, coefficients: Array) -> Array:
-        """``Φw``."""
         return self._inverse(coefficients, 0)
 
     def _long(self, shape: tuple[int, ...], depth: int) -> list[int]:
@@ -79,7 +61,7 @@ class WaveletTransform:
         if depth >= self._level:
             return []
         first = len(shape) - len(self.shape)
-        return [k - len(shape) for k in range(first, len(shape)) if shape[k] >= SHORTEST]
+        return [k - len(shape) for k in range(first, len(shape)) if shape[k] >= _SHORTEST]
 
     def _forward(self, block: Array, out: Array, depth: int) -> None:
         axes = self._long(block.shape, depth)
@@ -172,7 +154,7 @@ class WaveletTransform:
     def spread(self, variances: Array) -> Array:
         """``Σ_i v_i φ_i(n)²``: the variances of the samples, of independent coefficients.
 
-        Exact if the transform is `regular` or small, else but for functions across the ends.
+        Exact if the transform is `regular` or small, else except for functions across the ends.
         """
         if not self.regular and variances.size <= _SMALL:
             return self._squares() @ variances.ravel().astype(float)
@@ -205,7 +187,6 @@ class WaveletTransform:
         return out
 
     def places(self) -> Array:
-        """Where along the first axis each function is, from 0 to 1, in order of coefficients."""
         out = np.empty(self.shape)
         for band in self.bands():
             count = band.index[0].stop - band.index[0].start
@@ -218,6 +199,19 @@ class WaveletTransform:
         size = int(np.prod(self.shape))
         functions = self.synthesise(np.eye(size).reshape(size, *self.shape))
         return np.moveaxis(functions**2, 0, -1)
+
+
+def regular_length(length: int) -> int:
+    """The next length that is halved without a remainder until it is short.
+
+    On it no sample is set aside, and the wavelets of a scale are translates of each other.
+    """
+    if length < _SHORTEST:
+        return length
+    unit = 1
+    while length > unit * (_SHORTEST - 1):
+        unit *= 2
+    return unit * -(-length // unit)
 
 
 def _at(axis: int, part: slice) -> Any:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from itertools import cycle
-from numbers import Integral
 
 import numpy as np
 from scipy.special import ndtri
 
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_choice
-from sparsebayes.dictionaries import Kernel, Wavelet
+from sparsebayes._support.validation import check_choice, check_coverage, whole_number
 from sparsebayes.plots._style import BLUE, COLORS, GREY, INK, ORANGE
 
 _KINDS = ("signal", "coefficients", "shrinkage", "parts")
@@ -285,16 +283,15 @@ class DenoiseDisplay:
         """
         require("matplotlib", cls.__name__)
         check_choice("kind", kind, _KINDS)
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+        check_coverage(coverage)
         values = np.asarray(y, dtype=float)
         if values.shape != denoised.signal.shape:
             raise ValueError(
                 f"y must be what was denoised, of shape {denoised.signal.shape}, got shape "
                 f"{values.shape}."
             )
-        layout, fits = denoised._layout, denoised._fits
-        if not isinstance(index, Integral) or not 0 <= int(index) < len(fits):
+        layout, fits = denoised.layout, denoised.fits
+        if whole_number("index", index, 0) >= len(fits):
             raise ValueError(f"index must be a number from 0 to {len(fits) - 1}, got {index!r}.")
         if kind in ("signal", "parts") and len(layout.axes) > 2:
             raise ValueError(f"kind={kind!r} draws signals and images; take a slice of a volume.")
@@ -323,32 +320,27 @@ class DenoiseDisplay:
 def _members(denoised, fit, parts):
     """What is drawn of each member of the dictionary."""
     transform = fit.transform
-    transforms = getattr(transform, "members", (transform,))
-    slices = getattr(transform, "slices", (slice(None),))
-    before, after = fit.projections.ravel(), fit.coefficients.ravel()
     return [
         {
-            "name": _name(member),
+            "name": member.label,
             "part": part,
-            "before": _coarse_to_fine(one, before[where]),
-            "after": _coarse_to_fine(one, after[where]),
+            "before": _coarse_to_fine(one, before),
+            "after": _coarse_to_fine(one, after),
             "octaves": len(one.bands()) > 1,
         }
-        for member, one, where, part in zip(
-            denoised.dictionary.members, transforms, slices, parts, strict=True
+        for member, one, before, after, part in zip(
+            denoised.dictionary.members,
+            transform.members,
+            transform.split(fit.projections),
+            transform.split(fit.coefficients),
+            parts,
+            strict=True,
         )
     ]
 
 
-def _name(member):
-    if isinstance(member, Wavelet):
-        return member.name
-    return member.kernel if isinstance(member, Kernel) else type(member).__name__
-
-
 def _coarse_to_fine(transform, coefficients):
-    shaped = coefficients.reshape(transform.coefficient_shape)
-    return np.concatenate([shaped[band.index].ravel() for band in transform.bands()])
+    return np.concatenate([coefficients[band.index].ravel() for band in transform.bands()])
 
 
 def _marker(values):

@@ -450,7 +450,7 @@ def test_a_wide_kernel_is_not_fitted_in_rounding(monkeypatch):
     y = np.sin(x / 30.0) + 0.1 * np.random.default_rng(0).standard_normal(512)
     found = denoise(y, Kernel("rbf", 40.0), prior="flat")
     assert found.converged and rms(found.signal - np.sin(x / 30.0)) < 0.05
-    fit = type(found._fits[0])
+    fit = type(found.fits[0])
     monkeypatch.setattr(fit, "_estimate", np.zeros(512))
     with pytest.warns(ConvergenceWarning, match="rounding hides the fit"):
         assert not denoise(y, Kernel("rbf", 40.0), prior="flat").converged

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.fft import idct
 
 from sparsebayes.dictionaries import DCT, Kernel, Union, Wavelet, as_dictionary
+from sparsebayes.dictionaries.wavelets import regular_length
 
 LENGTHS = [1, 2, 3, 7, 8, 9, 31, 64, 100, 101, 1000]
 SHAPES = [*[(n,) for n in LENGTHS], (1, 9), (7, 5), (8, 31), (24, 33), (16, 16), (5, 9, 11)]
@@ -253,6 +254,38 @@ def test_names():
     nested = (Wavelet("haar") + "dct") + ("rbf" + Wavelet("db2"))
     assert nested.members == (Wavelet("haar"), DCT(), Kernel("rbf"), Wavelet("db2"))
     assert Wavelet("haar").members == (Wavelet("haar"),)
+
+
+def test_declared_properties():
+    assert [d.label for d in (Wavelet("db2"), DCT(), Kernel("gauss"))] == ["db2", "DCT", "gauss"]
+    kernels, mixed = "rbf" + Kernel("laplacian"), Kernel("rbf") + "haar"
+    assert mixed.label == "rbf + haar"
+    assert [d.centred_on_samples for d in (Kernel(), kernels, mixed, DCT())] == [True, True, 0, 0]
+    assert [d.needs_regular_grid for d in (Wavelet(), mixed, kernels, DCT())] == [True, True, 0, 0]
+    nested = Union((mixed, Union((DCT(),))))
+    assert nested.members == (Kernel("rbf"), Wavelet("haar"), DCT())
+    assert len(nested.bind((9,)).members) == 3
+
+
+@pytest.mark.parametrize("name", ["haar", "sym8"])
+def test_regular_lengths(name):
+    for length in range(1, 200):
+        regular = regular_length(length)
+        assert length <= regular <= 1.3 * length
+        assert Wavelet(name).bind((regular,)).regular
+        assert regular == length or not Wavelet(name).bind((length,)).regular
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_members_of_a_transform(name, rng):
+    transform = ALL[name].bind((31,))
+    w = rng.standard_normal((2, *transform.coefficient_shape))
+    split = transform.split(w)
+    assert len(split) == len(transform.members) == len(ALL[name].members)
+    for member, own, dictionary in zip(transform.members, split, ALL[name].members, strict=True):
+        assert own.shape == (2, *member.coefficient_shape)
+        assert_allclose(member.synthesise(own), dictionary.bind((31,)).synthesise(own))
+    assert_allclose(np.sum(transform.parts(w), axis=0), transform.synthesise(w), atol=1e-12)
 
 
 @pytest.mark.parametrize("dictionary", ALL.values(), ids=ALL)

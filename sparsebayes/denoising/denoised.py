@@ -1,0 +1,178 @@
+"""The result of `denoise`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.denoising.grid import Grid, Layout
+from sparsebayes.denoising.signal_fit import SignalFit
+from sparsebayes.dictionaries import Dictionary
+
+Array = np.ndarray
+
+
+class Denoised:
+    """What `denoise` found.
+
+    Attributes
+    ----------
+    signal : ndarray
+        The estimate, like the input; missing samples are filled in.
+    std : ndarray
+        Its standard deviation, without noise: posterior variance, and the expected square of
+        what was left out. Computed when it is first asked for.
+    coefficients, projections : ndarray
+        The coefficients after and before shrinkage: posterior means and ``φᵀy/φᵀφ``. They have
+        the shape of the input if the dictionary is orthonormal; those of a union are flat, its
+        members one after another.
+    alpha : ndarray
+        Prior precisions of the coefficients, ∞ where one was dropped.
+    parts : tuple of ndarray
+        What each member of the dictionary contributes. With `offset` they add up to `signal`.
+        A constant belongs to no member; those of a union have median zero.
+    offset : float or ndarray
+        The mean of the samples, which is taken off before the fit; of a union, and the medians
+        of its parts.
+    noise_variance, log_evidence : float or ndarray
+        One for each signal; the evidence is that of the centred signal.
+    n_active : int or ndarray
+        The number of coefficients kept.
+    noise_maxima : list of (float, float)
+        Noise variance and objective of each local maximum over the noise that was found, the
+        best first; of several signals a list for each.
+    converged : bool
+        Whether the fits to all signals did.
+    stop_reason : str
+        Of the first signal whose fit did not converge, or of the first.
+    dictionary : Dictionary
+    fits : list of SignalFit
+        The fit to each signal, on the grid of the dictionary.
+    layout : Layout
+        Which axes of the input make a signal.
+    """
+
+    def __init__(
+        self,
+        fits: list[SignalFit],
+        means: list[float],
+        layout: Layout,
+        grid: Grid,
+        dictionary: Dictionary,
+        dtype: Any,
+    ) -> None:
+        self.fits, self.layout, self.dictionary = fits, layout, dictionary
+        self._means, self._grid, self._dtype = means, grid, dtype
+        self.signal = self._join(
+            grid.at_samples(fit.signal()) + mean for fit, mean in zip(fits, means, strict=True)
+        )
+        self.noise_variance = layout.scalars([fit.noise_variance for fit in fits])
+        self.log_evidence = layout.scalars([fit.log_evidence for fit in fits])
+        self.n_active = layout.scalars([fit.n_active for fit in fits])
+        maxima = [fit.maxima for fit in fits]
+        self.noise_maxima = maxima if layout.several else maxima[0]
+        self.converged = all(fit.converged for fit in fits)
+        worst = next((fit for fit in fits if not fit.converged), fits[0])
+        self.stop_reason = worst.stop_reason
+
+    @cached_property
+    def parts(self) -> tuple[Array, ...]:
+        split = [[part - median for part, median in pairs] for pairs in self._by_member]
+        return tuple(self._join(one) for one in zip(*split, strict=True))
+
+    @property
+    def offset(self) -> Any:
+        if len(self.dictionary.members) == 1:
+            return self.layout.scalars(self._means)
+        shifts = [sum(median for _, median in pairs) for pairs in self._by_member]
+        both = zip(self._means, shifts, strict=True)
+        return self.layout.scalars([mean + shift for mean, shift in both])
+
+    @cached_property
+    def _by_member(self) -> list[list[tuple[Array, float]]]:
+        """For each signal what the members of the dictionary make, and the median of that.
+
+        One member keeps its constant: 0 stands for its median.
+        """
+        several = len(self.dictionary.members) > 1
+        out = []
+        for fit in self.fits:
+            parts = [self._grid.at_samples(part) for part in fit.transform.parts(fit.coefficients)]
+            out.append([(part, float(np.median(part)) if several else 0.0) for part in parts])
+        return out
+
+    @cached_property
+    def std(self) -> Array:
+        return self._join(self._deviation(fit) for fit in self.fits)
+
+    def _deviation(self, fit: SignalFit) -> Array:
+        variance = self._grid.at_samples(fit.variance())
+        of_mean = fit.noise_variance / max(fit.n_seen, 1)
+        return np.sqrt(np.maximum(variance, 0.0) + of_mean)
+
+    @property
+    def coefficients(self) -> Array:
+        return self._join(fit.coefficients for fit in self.fits)
+
+    @property
+    def projections(self) -> Array:
+        return self._join(fit.projections for fit in self.fits)
+
+    @property
+    def alpha(self) -> Array:
+        return self.layout.join([fit.alpha for fit in self.fits])
+
+    def reconstruct(self, keep: Any) -> Array:
+        """The signal that some of the coefficients make, without the mean of the samples.
+
+        Parameters
+        ----------
+        keep : array-like of bool or int, or slice
+            A mask like `coefficients`; or the numbers of coefficients, or a slice, of those of a
+            signal (flattened, if it has several dimensions).
+
+        Returns
+        -------
+        signal : ndarray
+            Like the input.
+        """
+        return self._join(
+            self._grid.at_samples(fit.transform.synthesise(np.where(mask, fit.coefficients, 0)))
+            for fit, mask in zip(self.fits, self._masks(keep), strict=True)
+        )
+
+    def _masks(self, keep: Any) -> list[Array]:
+        """For each signal which coefficients to keep, or a clear error."""
+        shape = self.fits[0].coefficients.shape
+        mask = np.zeros(shape, dtype=bool)
+        if isinstance(keep, slice):
+            mask.reshape(-1)[keep] = True
+            return [mask] * len(self.fits)
+        chosen = np.asarray(keep)
+        if chosen.dtype == bool and chosen.size:
+            wanted = self.coefficients.shape
+            if chosen.shape != wanted:
+                raise ValueError(
+                    f"keep is a mask of shape {chosen.shape}, the coefficients have shape "
+                    f"{wanted}; give one entry for each."
+                )
+            like_signals = shape == self.layout.signal_shape
+            return list(self.layout.split(chosen) if like_signals else chosen.reshape(-1, *shape))
+        if chosen.size and not np.issubdtype(chosen.dtype, np.integer):
+            raise ValueError(f"keep must be a mask, numbers or a slice, got {keep!r}.")
+        if np.any((chosen < -mask.size) | (chosen >= mask.size)):
+            raise ValueError(f"keep has numbers beyond the {mask.size} coefficients of a signal.")
+        mask.reshape(-1)[chosen.astype(np.intp)] = True
+        return [mask] * len(self.fits)
+
+    def _join(self, arrays: Iterable[Array]) -> Array:
+        """Arrays for each signal together, of the type of the input."""
+        return self.layout.join([np.asarray(array, dtype=self._dtype) for array in arrays])
+
+    def __repr__(self) -> str:
+        size = sum(fit.coefficients.size for fit in self.fits)
+        kept = int(np.sum(self.n_active))
+        return f"<Denoised: {kept} of {size} coefficients kept, {self.dictionary}>"

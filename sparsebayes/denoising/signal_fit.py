@@ -1,0 +1,58 @@
+"""What the fit to one signal answers, whichever way it was made."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from sparsebayes.dictionaries import Transform
+
+Array = np.ndarray
+
+
+class SignalFit(ABC):
+    """The coefficients of one signal, without its mean, and what was learned about the noise.
+
+    Attributes
+    ----------
+    transform : Transform
+        The dictionary on the grid of the signal.
+    n_seen : int
+        The number of samples that are not missing.
+    projections, coefficients : ndarray
+        The coefficients before and after shrinkage, as `transform` has them.
+    n_active : int
+        The number of coefficients kept.
+    noise_variance : float
+    log_evidence : float
+        NaN where the method has none.
+    maxima : list of (float, float)
+        Noise variance and objective of each local maximum over the noise, the best first.
+    converged : bool
+    stop_reason : str
+    """
+
+    transform: Transform
+    n_seen: int
+    projections: Array
+    coefficients: Array
+    n_active: int
+    noise_variance: float
+    log_evidence: float
+    maxima: list[tuple[float, float]]
+    converged: bool
+    stop_reason: str
+
+    @property
+    @abstractmethod
+    def alpha(self) -> Array:
+        """Prior precisions of the coefficients, ∞ where one was dropped."""
+
+    def signal(self) -> Array:
+        """The estimate on the grid."""
+        return self.transform.synthesise(self.coefficients)
+
+    @abstractmethod
+    def variance(self) -> Array:
+        """The expected squared errors of the estimate on the grid."""
