@@ -24,50 +24,19 @@ from sparsebayes.cli.csv_table import (
 from sparsebayes.cli.media import SUFFIXES, Media, encode_npy, read_media
 from sparsebayes.cli.progress_line import Ticker
 from sparsebayes.cli.report import Rows, aligned, joined
-from sparsebayes.denoising.closed_form import RULES
+from sparsebayes.denoising import METHODS
 from sparsebayes.dictionaries import as_dictionary
 from sparsebayes.persistence import package_version
 
 _COVERAGE = 0.95
 _RESULTS = ("denoised", "std", "lower", "upper")
 _KINDS = {".csv": ".csv", **SUFFIXES}
-_IMAGES = (".png", ".tif", ".tiff")
 _OPTIONS = {".csv": ("column", "time", "coverage"), ".npy": ("axes",)}  # of one kind of file only
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a CSV file; the names that it shares with `Media` mean the same."""
-
-    table: Table
-    name: str
-    values: np.ndarray
-    time: str | None
-    t: np.ndarray | None
-    coverage: float
-
-    channels = (("", ...),)
-
-    @property
-    def source(self) -> str:
-        return self.table.source
-
-    @property
-    def about(self) -> str:
-        return f"{len(self.table.rows)} rows, column {self.name}"
-
-    def encode(self, signal: np.ndarray, std: np.ndarray) -> bytes:
-        """The CSV file of the results, beside what they were made of."""
-        half = float(ndtri(0.5 + 0.5 * self.coverage)) * std
-        given = [self.name] if self.time is None else [self.time, self.name]
-        columns = {name: np.array(self.table.texts(name), dtype=object) for name in given}
-        results = (signal, std, signal - half, signal + half)
-        return format_table(columns | dict(zip(_RESULTS, results, strict=True))).encode()
 
 
 @dataclass
 class Outcome:
-    """What came of all channels of a file; `std` is empty if it was not asked for."""
+    """The results of all channels of a file; `std` is empty if it was not asked for."""
 
     signal: np.ndarray
     std: np.ndarray
@@ -89,9 +58,9 @@ def denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
     Returns
     -------
     files : dict of Path to bytes
-        What is to be written.
+        Files to write, by name.
     report : str
-        What is to be told.
+        Text of the report.
     """
     kind = _check_options(args)
     start = time.monotonic()
@@ -100,11 +69,7 @@ def denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
         data = _column(args) if kind == ".csv" else read_media(args.input)
         outcome = _denoise(data, args, ticker)
         ticker.text = f"writing {args.output}"
-        if isinstance(data, Column):
-            content = data.encode(outcome.signal, outcome.std)
-        else:
-            content = data.encode(outcome.signal)
-    files = {Path(args.output): content}
+        files = {Path(args.output): data.encode(outcome.signal, outcome.std)}
     if args.std:
         files[Path(args.std)] = encode_npy(outcome.std)
     files |= outcome.figures
@@ -112,7 +77,7 @@ def denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
 
 
 def _check_options(args: Namespace) -> str:
-    """The kind of file; raise before the work what would spoil it."""
+    """The kind of file; options that do not fit are refused before the work begins."""
     suffix = Path(args.input).suffix
     kind = _KINDS.get(suffix.lower())
     if kind is None:
@@ -135,7 +100,8 @@ def _check_options(args: Namespace) -> str:
     return kind
 
 
-def _column(args: Namespace) -> Column:
+def _column(args: Namespace) -> Media:
+    """The column to denoise, and the table of results that is written in its place."""
     table = read_table(args.input, keep_empty=True)
     name = args.column
     if name is None:
@@ -155,7 +121,16 @@ def _column(args: Namespace) -> Column:
                 f"{table.source}: column {given!r} has the name of a result; rename it"
             )
     t = None if args.time is None else table.numbers([args.time])[:, 0]
-    return Column(table, name, table.series(name), args.time, t, args.coverage or _COVERAGE)
+    kept = [name] if args.time is None else [args.time, name]
+
+    def write(signal: np.ndarray, std: np.ndarray) -> bytes:
+        half = float(ndtri(0.5 + 0.5 * (args.coverage or _COVERAGE))) * std
+        columns = {name: np.array(table.texts(name), dtype=object) for name in kept}
+        results = (signal, std, signal - half, signal + half)
+        return format_table(columns | dict(zip(_RESULTS, results, strict=True))).encode()
+
+    about = f"{len(table.rows)} rows, column {name}"
+    return Media(table.source, table.series(name), (("", ...),), about, write, holds_std=True, t=t)
 
 
 def _is_numeric(table: Table, name: str) -> bool:
@@ -163,18 +138,18 @@ def _is_numeric(table: Table, name: str) -> bool:
     return bool(present) and all(map(is_number, present))
 
 
-def _denoise(data: Column | Media, args: Namespace, ticker: Ticker) -> Outcome:
+def _denoise(data: Media, args: Namespace, ticker: Ticker) -> Outcome:
     """Denoise the channels, one after another."""
     from sparsebayes import denoise
 
     args.method = args.method or _method(data, args)
     args.prior = args.prior or "bic"
     options = {name: getattr(args, name) for name in ("dictionary", "prior", "noise", "method")}
-    options |= {"axes": args.axes, "t": data.t if isinstance(data, Column) else None}
+    options |= {"axes": args.axes, "t": data.t}
     _check_values(data, args)
     single = data.values.dtype.kind == "f" and data.values.dtype.itemsize <= 4
     signal = data.values.astype(np.float32 if single else np.float64)
-    with_std = isinstance(data, Column) or bool(args.std)
+    with_std = data.holds_std or bool(args.std)
     outcome = Outcome(signal, np.zeros(signal.shape if with_std else 0, signal.dtype))
     for k, (name, place) in enumerate(data.channels):
         counted = f", {name} ({k + 1} of {len(data.channels)})" if name else ""
@@ -197,15 +172,14 @@ def _denoise(data: Column | Media, args: Namespace, ticker: Ticker) -> Outcome:
     return outcome
 
 
-def _method(data: Column | Media, args: Namespace) -> str:
-    """Of an image the average over precisions, where it can be had: images are hardly sparse."""
-    image = isinstance(data, Media) and Path(data.source).suffix.lower() in _IMAGES
-    if not image or args.prior is not None or np.isnan(data.values).any():
+def _method(data: Media, args: Namespace) -> str:
+    """The default: for images, which are hardly sparse, the average over precisions."""
+    if not data.image or args.prior is not None or np.isnan(data.values).any():
         return "evidence"
     return "average" if as_dictionary(args.dictionary).orthonormal else "evidence"
 
 
-def _check_values(data: Column | Media, args: Namespace) -> None:
+def _check_values(data: Media, args: Namespace) -> None:
     values = data.values
     if np.isinf(values).any():
         raise ValueError(f"{data.source}: there are infinite values; NaN stands for missing ones")
@@ -229,16 +203,19 @@ def _figure(result: Any, y: np.ndarray, t: np.ndarray | None) -> bytes:
 
 
 def _report(
-    data: Column | Media, outcome: Outcome, args: Namespace, seconds: float, files: Iterable[Path]
+    data: Media, outcome: Outcome, args: Namespace, seconds: float, files: Iterable[Path]
 ) -> str:
     missing = np.count_nonzero(np.isnan(data.values))
     filled = f", {missing} missing (filled)" if missing else ""
     estimated = "" if args.noise == "estimate" else " (given)"
     noise = joined([f"{std:.4g}" for std in np.sqrt(outcome.noise_variances)])
+    how = ("method", METHODS[args.method])
+    if args.method == "evidence":
+        how = ("prior", str(args.prior))
     rows: Rows = [
         ("data", f"{data.source}: {data.about}{filled}"),
         ("dictionary", args.dictionary),
-        ("prior", str(args.prior)) if args.method == "evidence" else ("method", RULES[args.method]),
+        how,
         ("noise std", noise + estimated),
         ("coefficients", f"{outcome.kept} kept of {outcome.coefficients}"),
         ("time", f"{seconds:.2f} s"),

@@ -1,4 +1,7 @@
-"""Arrays in files (.npy, .wav, .png, .tif): read, and written like the file they came from."""
+"""Arrays in files (.npy, .wav, .png, .tif): read, and written like the file they came from.
+
+A column of a CSV file is `Media` too; that is made in `sparsebayes.cli.denoise`.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.optional import require
 from sparsebayes.cli import wav
 
 SUFFIXES = {
@@ -40,7 +43,7 @@ class MediaError(ValueError):
 
 @dataclass(frozen=True)
 class Media:
-    """The array of a file.
+    """The array of a file, and how to write another in its place.
 
     Parameters
     ----------
@@ -49,27 +52,37 @@ class Media:
     values : ndarray
         As stored: (frames, channels) of a sound, (rows, columns[, channels]) of an image.
     channels : tuple of (str, index)
-        What is denoised by itself: its name (empty if it is all) and its place in `values`.
+        The parts that are denoised one by one: name (empty if it is all) and place in `values`.
     about : str
         The format in words.
     write : callable
         Values of the same shape and dtype -> the bytes of a file.
     limits : tuple of (int, int) or None
         Smallest and largest value that the format has; None for floats.
+    image : bool
+        Whether the values are those of an image.
+    holds_std : bool
+        Whether the file has a place for standard deviations; `write` then takes them too.
+    t : ndarray or None
+        Positions of the samples; None if they are equally spaced.
     """
 
     source: str
     values: np.ndarray
     channels: tuple[tuple[str, Any], ...]
     about: str
-    write: Callable[[np.ndarray], bytes]
+    write: Callable[..., bytes]
     limits: tuple[int, int] | None = None
+    image: bool = False
+    holds_std: bool = False
+    t: np.ndarray | None = None
 
-    def encode(self, values: np.ndarray) -> bytes:
+    def encode(self, values: np.ndarray, std: np.ndarray | None = None) -> bytes:
         """The file with other values, rounded and clipped if it holds whole numbers."""
         if self.limits is not None:
             values = np.clip(np.rint(values), *self.limits)
-        return self.write(values.astype(self.values.dtype))
+        values = values.astype(self.values.dtype)
+        return self.write(values, std) if self.holds_std else self.write(values)
 
 
 def read_media(path: str | os.PathLike[str]) -> Media:
@@ -131,7 +144,7 @@ def _read_wav(source: str, content: bytes) -> Media:
 
 
 def _read_png(source: str, content: bytes) -> Media:
-    codec = _extra("imagecodecs", source)
+    codec = require("imagecodecs", source)
     if content[:8] != _PNG_SIGNATURE:
         raise ValueError("not a PNG file")
     look = b"".join(chunk for name, chunk in _png_chunks(content) if name in _PNG_LOOK)
@@ -162,8 +175,8 @@ def _png_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read_tiff(source: str, content: bytes) -> Media:
-    codec = _extra("tifffile", source)
-    _extra("imagecodecs", source)  # tifffile's decompressors
+    codec = require("tifffile", source)
+    require("imagecodecs", source)  # tifffile's decompressors
     with _silent("tifffile"), codec.TiffFile(io.BytesIO(content)) as file:
         if len(file.pages) != 1:
             raise MediaError(
@@ -242,21 +255,12 @@ def _image(source: str, values: np.ndarray, kept: list[int], write: Any) -> Medi
         f"{' (alpha kept)' if kept else ''}, {values.dtype}",
         write,
         None if info is None else (int(info.min), int(info.max)),
+        image=True,
     )
 
 
 def _channels(count: int) -> str:
     return "1 channel" if count == 1 else f"{count} channels"
-
-
-def _extra(package: str, source: str) -> Any:
-    """A package of the extra `images`."""
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise ImportError(
-            f'{source}: images need {package}: pip install "sparsebayes[images]"'
-        ) from error
 
 
 @contextmanager
