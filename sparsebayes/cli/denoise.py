@@ -24,7 +24,7 @@ from sparsebayes.cli.csv_table import (
 from sparsebayes.cli.media import SUFFIXES, Media, encode_npy, read_media
 from sparsebayes.cli.progress_line import Ticker
 from sparsebayes.cli.report import Rows, aligned, joined
-from sparsebayes.denoising import METHODS
+from sparsebayes.denoising import METHODS, denoise
 from sparsebayes.dictionaries import as_dictionary
 from sparsebayes.persistence import package_version
 
@@ -140,8 +140,6 @@ def _is_numeric(table: Table, name: str) -> bool:
 
 def _denoise(data: Media, args: Namespace, ticker: Ticker) -> Outcome:
     """Denoise the channels, one after another."""
-    from sparsebayes import denoise
-
     args.method = args.method or _method(data, args)
     args.prior = args.prior or "bic"
     options = {name: getattr(args, name) for name in ("dictionary", "prior", "noise", "method")}
