@@ -29,10 +29,9 @@ def as_solver(solver: Any) -> Solver:
     )
 
 
-def as_prior(
-    prior: Any, n_samples: float, smoothness: type[Smoothness] | type[Trace] = Smoothness
-) -> Prior:
-    """A prior from its name, a number c for `smoothness`, or a prior object."""
+def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
+    """A prior from its name, a number c, or a prior object; `labels`, one that labels can have."""
+    smoothness = Trace if labels else Smoothness
     if isinstance(prior, str) and prior in _PRIORS:
         if prior == "flat":
             return Flat()
@@ -43,9 +42,13 @@ def as_prior(
     c = as_number(prior)
     if c is not None and c >= 0:
         return smoothness(c)
-    if isinstance(prior, Smoothness):
-        return smoothness(prior.c)
-    if hasattr(prior, "optimum") and not isinstance(prior, type):
+    if isinstance(prior, Prior):
+        if labels and not prior.for_labels:
+            price = "c" if prior.price is None else repr(prior.price)
+            raise ValueError(
+                f"prior={prior!r} compares precisions with the noise of a regression, and labels "
+                f"have none; RVC takes prior=Trace({price}), or the number {price}."
+            )
         return prior
     raise ValueError(
         f"prior must be one of {list(_PRIORS)}, a number c >= 0, or a prior such as Gamma(a, b), "

@@ -25,7 +25,6 @@ from sparsebayes.engine import (
     Softmax,
     Solution,
     Solver,
-    Trace,
     learn,
 )
 from sparsebayes.engine.linalg import one_thread
@@ -273,7 +272,7 @@ class RVC(ClassifierMixin, Machine):
         return Probit(signs, weights, _CAVITIES[self.inference])
 
     def _problem(self, design: Design, labels: Array, weights: Array) -> Latent:
-        prior = as_prior(self.prior, float(weights.sum()), smoothness=Trace)
+        prior = as_prior(self.prior, float(weights.sum()), labels=True)
         sites = self._sites(labels, weights)
         return Latent(design, prior, sites, share=self.share_alpha and sites.outputs > 1)
 

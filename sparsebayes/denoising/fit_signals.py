@@ -20,7 +20,7 @@ from sparsebayes.denoising.methods import METHODS
 from sparsebayes.denoising.sequential_fit import SequentialFit
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import as_dictionary
-from sparsebayes.engine import Flat, Prior, Smoothness, Step
+from sparsebayes.engine import Step
 
 
 def denoise(
@@ -122,12 +122,11 @@ def denoise(
             raise ValueError("y has a signal of which every sample is NaN; drop it.")
         target, mean = centred(signal if whole else signal[mask])
         law = as_prior(prior, count)
-        price = _price(law)
         fit: SignalFit
         if variance is None and not np.any(target):  # no noise, and nothing to explain
             fit = ClosedFormFit(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)
-        elif closed and price is not None:
-            fit = ClosedFormFit(transform, target, method, price, variance)
+        elif closed and law.price is not None:
+            fit = ClosedFormFit(transform, target, method, law.price, variance)
         else:
             fit = SequentialFit(
                 transform,
@@ -145,13 +144,6 @@ def denoise(
     if not found.converged:
         warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
     return found
-
-
-def _price(prior: Prior) -> float | None:
-    """The c of a smoothness prior, 0 of the flat one, None for others."""
-    if isinstance(prior, Flat):
-        return 0.0
-    return prior.c if isinstance(prior, Smoothness) else None
 
 
 def _reporter(verbose: int) -> Callable[[int, Step], bool]:

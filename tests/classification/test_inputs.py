@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sparsebayes import RVC, Sequential
+from sparsebayes import RVC, Sequential, Smoothness
 from sparsebayes.basis import RBF
 from tests.conftest import GRID, SOLVERS, X3, Y3, X, Y
 
@@ -233,6 +233,7 @@ def test_unfitted(method):
         ("prior", "jeffreys", ValueError, r"prior must be one of \['flat'.*got 'jeffreys'"),
         ("prior", -1.0, ValueError, r"prior must be .*a number c >= 0.*got -1.0"),
         ("prior", np.nan, ValueError, r"prior must be .*got nan"),
+        ("prior", Smoothness(2.0), ValueError, r"prior=Smoothness.*prior=Trace\(2.0\), or .* 2.0"),
         ("link", "cauchit", ValueError, r"link must be one of \['logit', .*got 'cauchit'"),
         ("link", None, ValueError, r"link must be one of .*got None"),
         ("inference", "ep", ValueError, r"inference must be one of \['laplace', .*got 'ep'"),

@@ -9,7 +9,7 @@ import pywt
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes import RVR, Gamma, Smoothness, denoise
+from sparsebayes import RVR, Gamma, Smoothness, Trace, denoise
 from sparsebayes.datasets import make_signal
 from sparsebayes.dictionaries import DCT, Kernel, Wavelet
 
@@ -129,7 +129,7 @@ class TestEveryRoute:
         assert repr(found.dictionary) in repr(found)
 
 
-@pytest.mark.parametrize("prior", ["aic", "bic", "ric", 2.5, Smoothness(1.5)])
+@pytest.mark.parametrize("prior", ["aic", "bic", "ric", 2.5, Smoothness(1.5), Trace(1.5)])
 @pytest.mark.parametrize("noise", [0.5, "estimate"])
 def test_the_closed_form_is_what_rvr_finds(prior, noise):
     # The same model twice: a transform, and its matrix with the sequential solver.

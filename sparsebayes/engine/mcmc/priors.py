@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammainc, gammaincc, gammaln
+from scipy.special import gammaln
 
-from sparsebayes.engine.model.priors import Flat, Gamma, Separable
+from sparsebayes.engine.model.priors import Separable
 
 Array = np.ndarray
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 
 
 @dataclass(frozen=True)
@@ -52,9 +50,7 @@ class Slab:
     @property
     def noise_free(self) -> bool:
         """Whether the density of x does not depend on g, hence not on the noise."""
-        prior = self.prior
-        flat = isinstance(prior, Flat) or (isinstance(prior, Gamma) and prior.a == 0)
-        return self.point or flat or prior.relative
+        return self.point or self.prior.relative
 
     def log_density(self, x: Array | float, g: Array | float) -> Array:
         """For x within the interval; x and g broadcast. If `noise_free`, g does not matter."""
@@ -75,43 +71,7 @@ class Slab:
         return float(self._log_mass(np.ones(())))
 
     def _log_mass(self, g: Array) -> Array:
-        prior = self.prior
-        if isinstance(prior, Gamma) and prior.a > 0 and not self.per_alpha:
-            # f is relative to its maximum, at α = a/b.
-            whole = gammaln(prior.a) - prior.a * (np.log(prior.a) - 1.0)
-            return whole + log_gamma_mass(prior.a, prior.b * g * self.low, prior.b * g * self.high)
-        low, high = self.ends
-        x = low + 0.5 * (high - low) * (_NODES + 1.0)
-        value = self._shape(*np.broadcast_arrays(x, g[..., None]))
-        top = value.max(axis=-1)
-        total = np.exp(value - top[..., None]) @ _WEIGHTS
-        return top + np.log(0.5 * (high - low) * total)
-
-
-def log_gamma_mass(a: float, low: Array, high: Array) -> Array:
-    """Log of the mass of ``Gamma(a, 1)`` in an interval, however far out that is."""
-    # Each is computed everywhere and used only on its side of a.
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        below = [_either(gammainc(a, z), _log_below(a, z)) for z in (low, high)]
-        above = [_either(gammaincc(a, z), _log_above(a, z)) for z in (low, high)]
-        left = below[1] + np.log(-np.expm1(below[0] - below[1]))
-        right = above[0] + np.log(-np.expm1(above[1] - above[0]))
-    return np.where(low < a, left, right)
-
-
-def _either(value: Array, log_value: Array) -> Array:
-    """The logarithm of the first, or the second where the first underflows."""
-    return np.where(value > 1e-280, np.log(value), log_value)
-
-
-def _log_below(a: float, z: Array) -> Array:
-    """Log of the mass below z, for z much smaller than a."""
-    return a * np.log(z) - z - gammaln(a + 1.0) - np.log1p(-z / (a + 1.0))
-
-
-def _log_above(a: float, z: Array) -> Array:
-    """Log of the mass above z, for z much larger than a."""
-    return (a - 1.0) * np.log(z) - z - gammaln(a) - np.log1p((1.0 - a) / z)
+        return self.prior.log_mass(self.low, self.high, g, power=float(self.per_alpha))
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 A prior is a function ``f`` of ``log α`` that is added to the log evidence for each function in
 the model, with ``f = 0`` for a function outside it (α = ∞). A `relative` prior depends on
-``log(α/g)`` with ``g = φᵀBφ``: then neither the unit of the targets nor that of a basis function
-matters. Methods are elementwise in arrays of α and g, or of s, q² and g, where they do not take
-a state. `Trace` is not a sum over functions; it answers the same questions.
+``log(α/g)`` only, with ``g = φᵀBφ``: then neither the unit of the targets nor that of a basis
+function matters. Methods are elementwise in arrays of α and g, or of s, q² and g, where they do
+not take a state. `Trace` is not a sum over functions; it answers the same questions.
 """
 
 from __future__ import annotations
@@ -14,13 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammaln
 
-from sparsebayes.engine.linalg import fold, fold_matrix
+from sparsebayes.engine.linalg import fold, fold_matrix, half_solve_transposed
+from sparsebayes.engine.model.incomplete_gamma import log_gamma_mass
 
 if TYPE_CHECKING:
     from sparsebayes.engine.model.posterior import State
 
 Array = np.ndarray
+
+# Of the integral over log α: f is smooth, and an interval of some tens leaves several to each unit.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 
 
 class Prior(ABC):
@@ -30,12 +35,19 @@ class Prior(ABC):
     ----------
     relative : bool
         Whether only α/g matters, so that β moves it too.
-    cost : float
-        The price of an effective parameter, where the prior is ``−c tr S``; else 0.
+    price : float or None
+        c where the prior takes c off for each effective parameter of an orthonormal design, 0
+        where it takes nothing; None where it does something else.
+    for_labels : bool
+        Whether it may be used with labels, where B moves along with the weights.
     """
 
-    relative: bool
-    cost: float = 0.0
+    price: float | None = None
+    for_labels: bool = True
+
+    @property
+    @abstractmethod
+    def relative(self) -> bool: ...
 
     @abstractmethod
     def log_density(self, state: State) -> float:
@@ -56,6 +68,23 @@ class Prior(ABC):
     def weight(self, state: State) -> Array:
         """What the active functions have for g in `optimum` and `gain`."""
         return state.scale
+
+    def candidate_weight(self, state: State, scale: Array, s: Array, half: Array) -> Array:
+        """What functions outside the model have for g.
+
+        Parameters
+        ----------
+        state : State
+        scale, s : ndarray, (k,)
+            ``φᵀBφ`` of these functions, and their s.
+        half : ndarray, (P, k group)
+            ``L⁻¹ Φ_aᵀBφ`` of their weights, L the Cholesky factor of H.
+        """
+        return scale
+
+    def reduced_weight(self, weight: Array, s: Array, drop: Array) -> Array:
+        """`candidate_weight` after an addition to the model, by which s falls by `drop`."""
+        return weight
 
     @abstractmethod
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
@@ -98,7 +127,21 @@ class Separable(Prior):
         if not self.relative:
             return super().by_gram(state)
         slope = self.derivatives(state.alpha, state.scale)[1]  # of a function of log α − log g
-        return np.repeat(-slope / state.scale / state.group, state.group)
+        by_scale = np.divide(-slope, state.scale, out=np.zeros(slope.size), where=slope != 0.0)
+        return np.repeat(by_scale / state.group, state.group)
+
+    def log_mass(self, low: float, high: float, g: Array, *, power: float = 0.0) -> Array:
+        """Log of the integral of ``exp(f + power x)`` over ``x = log(α/g)``, for each g.
+
+        `low` and `high` are the ends in terms of α/g.
+        """
+        start, end = float(np.log(low)), float(np.log(high))
+        x = start + 0.5 * (end - start) * (_NODES + 1.0)
+        x, g = np.broadcast_arrays(x, np.asarray(g)[..., None])
+        value = self.derivatives((g * np.exp(x)).ravel(), g.ravel())[0].reshape(x.shape) + power * x
+        top = value.max(axis=-1)
+        total = np.exp(value - top[..., None]) @ _WEIGHTS
+        return top + np.log(0.5 * (end - start) * total)
 
 
 def likelihood_gain(alpha: Array, s: Array, q2: Array) -> Array:
@@ -116,7 +159,8 @@ def flat_optimum(s: Array, q2: Array) -> Array:
 class Flat(Separable):
     """Uniform in log α: the classical relevance vector machine."""
 
-    relative = False
+    relative = True
+    price = 0.0
 
     def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
         zero = np.zeros(alpha.size)
@@ -155,10 +199,15 @@ class Smoothness(Separable):
 
     c: float
     relative = True
+    for_labels = False  # g would move with the weights; S08 2.11 takes `Trace`
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.c) and self.c >= 0):
             raise ValueError(f"Smoothness needs a finite c >= 0, got {self.c!r}.")
+
+    @property
+    def price(self) -> float:  # type: ignore[override]
+        return self.c
 
     def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
         freedom = g / (g + alpha)  # 1/(1 + α/g)
@@ -245,7 +294,7 @@ class Trace(Prior):
             raise ValueError(f"Trace needs a finite c >= 0, got {self.c!r}.")
 
     @property
-    def cost(self) -> float:  # type: ignore[override]
+    def price(self) -> float:  # type: ignore[override]
         return self.c
 
     def log_density(self, state: State) -> float:
@@ -276,6 +325,17 @@ class Trace(Prior):
         first = fold(self._first(state)[0], state.group)
         return np.maximum(first, 0.0) / (state.alpha * state.variances**2)
 
+    def candidate_weight(self, state: State, scale: Array, s: Array, half: Array) -> Array:
+        if not state.active.size:
+            return s
+        # With x = ΣΦ_aᵀBφ, u is ‖B^½(φ − Φ_a x)‖² = s − xᵀAx.
+        x = half_solve_transposed(state.factor, half)
+        shrunk = np.einsum("sm,sm,s->m", x, x, state.precisions)
+        return np.maximum(s - fold(shrunk, state.group), 0.0)
+
+    def reduced_weight(self, weight: Array, s: Array, drop: Array) -> Array:
+        return weight * np.maximum(1.0 - drop / s, 0.0)  # in proportion to s, about what it is
+
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
         return flat_optimum(s, q2 - 2.0 * self.c * g)
 
@@ -297,7 +357,6 @@ class Gamma(Separable):
 
     a: float
     b: float
-    relative = False
 
     def __post_init__(self) -> None:
         ok = np.isfinite([self.a, self.b]).all() and self.a >= 0 and self.b >= 0
@@ -306,6 +365,14 @@ class Gamma(Separable):
                 "Gamma needs finite a and b, both positive or both zero, "
                 f"got {self.a!r} and {self.b!r}."
             )
+
+    @property
+    def relative(self) -> bool:
+        return self.a == 0  # there it is flat
+
+    @property
+    def price(self) -> float | None:  # type: ignore[override]
+        return 0.0 if self.a == 0 else None
 
     def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
         peak = self.a * (np.log(self.a / self.b) - 1.0) if self.a > 0 else 0.0
@@ -336,3 +403,11 @@ class Gamma(Separable):
 
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
         return likelihood_gain(alpha, s, q2) + self.derivatives(alpha, g)[0]
+
+    def log_mass(self, low: float, high: float, g: Array, *, power: float = 0.0) -> Array:
+        if self.a == 0:
+            return super().log_mass(low, high, g, power=power)
+        shape, rate = self.a + power, self.b * g
+        # f is relative to its maximum, at α = a/b.
+        whole = gammaln(shape) - self.a * (np.log(self.a) - 1.0) - power * np.log(rate)
+        return whole + log_gamma_mass(shape, rate * low, rate * high)

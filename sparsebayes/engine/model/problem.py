@@ -14,7 +14,7 @@ from sparsebayes.engine.model.priors import Prior
 
 Array = np.ndarray
 
-_BLOCK = 1 << 22  # numbers of Φ_aᵀBΦ at a time
+_BLOCK = 1 << 22  # numbers of Φ_aᵀBΦ at a time: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +134,10 @@ class Problem(ABC):
         """All functions but those that repeat an earlier one, as far as three products tell."""
 
 
-def blocks(n_weights: int, n_active: int) -> Iterator[slice]:
-    """The weights in parts, such that columns of ``Φ_aᵀBΦ`` for one part take little memory."""
-    width = max(1, _BLOCK // max(1, n_active))
-    return (slice(start, start + width) for start in range(0, n_weights, width))
+def blocks(n_functions: int, numbers: int) -> Iterator[slice]:
+    """The functions in parts, such that so many numbers for each of a part take little memory."""
+    width = max(1, _BLOCK // max(1, numbers))
+    return (slice(start, start + width) for start in range(0, n_functions, width))
 
 
 def first_of_equals(*products: Array) -> Array:

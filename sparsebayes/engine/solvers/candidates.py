@@ -53,32 +53,22 @@ def score(problem: Problem, state: State) -> Scores:
         rows = seen.rows(part)
         return linalg.half_solve(state.factor, rows) if state.active.size else rows
 
-    s = seen.scale.copy()
-    shrunk = np.zeros(s.size)
-    for part in blocks(s.size, state.mean.size):
-        block = half(part)
-        s[part] -= np.einsum("sm,sm->m", block, block)
-        if problem.prior.cost:
-            shrunk[part] = _shrunk(state, block)
-    scale, mean_s = fold(seen.scale, group), fold(s, group)
+    s, scale = seen.scale.copy(), fold(seen.scale, group)
     lost = np.maximum(LOST * scale, _TINY)
+    mean_s, weight = np.empty(scale.size), np.empty(scale.size)
+    for part in blocks(scale.size, state.mean.size * group):
+        weights = slice(part.start * group, part.stop * group)
+        block = half(weights)
+        s[weights] -= np.einsum("sm,sm->m", block, block)
+        mean_s[part] = fold(s[weights], group)
+        seen_s = np.maximum(mean_s[part], lost[part])
+        weight[part] = problem.prior.candidate_weight(state, scale[part], seen_s, block)
     able = mean_s > lost
     able[state.active] = False
     mean_s = np.maximum(mean_s, lost)
-    weight = scale
-    if problem.prior.cost:
-        weight = np.maximum(mean_s - fold(shrunk, group), 0.0)
     gain = group * problem.prior.best_gain(mean_s, fold(seen.q**2, group), weight)
     gain[~able] = 0.0
     return Scores(gain, scale, weight, s, seen.q, half)
-
-
-def _shrunk(state: State, half: Array) -> Array:
-    """``s − u``: with ``x = ΣΦ_aᵀBφ``, u is ``‖B^½(φ − Φ_a x)‖² = s − xᵀAx``."""
-    if not state.active.size:
-        return np.zeros(half.shape[1])
-    solved = linalg.half_solve_transposed(state.factor, half)
-    return np.einsum("sm,sm,s->m", solved, solved, state.precisions)
 
 
 def spread(ranked: Array, size: int) -> Array:
@@ -159,8 +149,7 @@ def _in_turn(
             pull = linalg.half_solve(factor, q[own, None].copy())[:, 0]
         taken[k : k + group] = rows
         drop = rows[0] ** 2 if group == 1 else np.einsum("gm,gm->m", rows, rows)
-        if prior.cost:  # in proportion to s, about what it is
-            weight = weight * np.maximum(1.0 - fold(drop, group) / np.maximum(mean_s, least), 0.0)
+        weight = prior.reduced_weight(weight, np.maximum(mean_s, least), fold(drop, group))
         q = q - pull @ rows
         s = s - drop
         chosen.append(i)

@@ -439,7 +439,7 @@ def test_a_gain_is_what_the_objective_rises_with_the_curvature_held(kind, prior)
         after, trace = frozen(
             state, problem, np.append(state.active, m), np.append(state.alpha, alpha)
         )
-        rise = after - before - prior.cost * (trace - trace_before)
+        rise = after - before - (prior.price or 0.0) * (trace - trace_before)
         if isinstance(prior, Gamma):
             rise += prior.derivatives(alpha, np.ones(1))[0][0]
         assert_allclose(scores.gain[m], rise, rtol=1e-4, atol=1e-5)

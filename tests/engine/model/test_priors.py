@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine import Flat, Gamma, Smoothness
+from sparsebayes.engine import Dense, Exact, Flat, Gamma, Gaussian, Smoothness, Trace
 from sparsebayes.engine.model.priors import Separable, likelihood_gain
 from tests.engine.conftest import PRIORS
 
@@ -108,3 +108,53 @@ def test_gamma_refuses_improper_parameters(a, b):
 def test_smoothness_refuses_a_bad_c(c):
     with pytest.raises(ValueError, match="c >= 0"):
         Smoothness(c)
+
+
+@pytest.mark.parametrize("prior", [*PRIORS.values(), Gamma(0.0, 0.0)], ids=str)
+def test_the_price_is_that_of_an_effective_parameter_of_an_orthonormal_design(prior):
+    matrix = np.linalg.qr(np.random.default_rng(0).standard_normal((12, 6)))[0]
+    problem = Exact(Dense(matrix), prior, Gaussian(np.arange(12.0), np.ones(12), 0.3))
+    state = problem.evaluate(np.arange(4), np.array([0.1, 1.0, 5.0, 40.0]), 1.0 / 0.3)
+    if prior.price is None:
+        assert isinstance(prior, Gamma)
+    else:
+        assert_allclose(prior.log_density(state), -prior.price * state.n_determined, atol=1e-12)
+
+
+@pytest.mark.parametrize("prior", [*PRIORS.values(), Gamma(0.0, 0.0)], ids=str)
+def test_a_relative_prior_moves_with_the_scale_of_the_functions(prior):
+    rng = np.random.default_rng(0)
+    matrix, target = rng.standard_normal((12, 6)), rng.standard_normal(12)
+    alpha = np.array([0.1, 1.0, 5.0, 40.0])
+    values = []
+    for unit in (1.0, 100.0):
+        problem = Exact(Dense(unit * matrix), prior, Gaussian(target, np.ones(12), 0.3))
+        state = problem.evaluate(np.arange(4), unit**2 * alpha, 1.0 / 0.3)
+        values.append(prior.log_density(state))
+    assert prior.relative == np.isclose(*values)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0])
+@pytest.mark.parametrize("prior", [Gamma(0.3, 0.5), Gamma(4.0, 1.0), Gamma(0.0, 0.0)], ids=str)
+def test_the_mass_of_a_gamma_is_its_integral(prior, power):
+    g = np.array([0.2, 1.0, 3.0])
+    found = prior.log_mass(1e-2, 10.0, g, power=power)
+    assert_allclose(found, Separable.log_mass(prior, 1e-2, 10.0, g, power=power), rtol=1e-10)
+    x = np.linspace(np.log(1e-2), np.log(10.0), 100_001)
+    for one, value in zip(g, found, strict=True):
+        f = prior.derivatives(one * np.exp(x), np.full(x.size, one))[0]
+        assert_allclose(value, np.log(np.trapezoid(np.exp(f + power * x), x)), atol=1e-7)
+
+
+def test_only_the_trace_weighs_candidates_by_what_the_others_leave():
+    scale, s, half = np.array([4.0, 5.0]), np.array([3.0, 2.0]), np.ones((1, 2))
+    problem = Exact(Dense(np.eye(3)), Flat(), Gaussian(np.ones(3), np.ones(3), 1.0))
+    state = problem.evaluate(np.array([0]), np.array([2.0]), 1.0)
+    for prior in PRIORS.values():
+        weight = prior.candidate_weight(state, scale, s, half)
+        left = prior.reduced_weight(weight, s, np.array([0.3, 3.0]))
+        if isinstance(prior, Trace):  # s − x²α with x = L⁻ᵀ half, L² = 1 + 2
+            assert_allclose(weight, s - 2.0 / 3.0)
+            assert_allclose(left, [0.9 * weight[0], 0.0])
+        else:
+            assert weight is scale and left is scale
