@@ -9,30 +9,28 @@ import numpy as np
 from sparsebayes._support.validation import as_number
 from sparsebayes.engine import EM, Flat, Prior, Sequential, Smoothness, Solver, Subspace, Trace
 
-_SOLVERS: dict[str, Solver] = {
+SOLVERS: dict[str, Solver] = {
     "sequential": Sequential(),
     "em": EM(),
     "mackay": EM(mackay=True),
     "subspace": Subspace(),
 }
-_PRIORS = ("flat", "aic", "bic", "ric")
+PRIORS = ("flat", "aic", "bic", "ric")
 
 
 def as_solver(solver: Any) -> Solver:
     """A solver from its name or a solver object."""
-    if isinstance(solver, str) and solver in _SOLVERS:
-        return _SOLVERS[solver]
+    if isinstance(solver, str) and solver in SOLVERS:
+        return SOLVERS[solver]
     if hasattr(solver, "climb") and not isinstance(solver, type):
         return solver
-    raise ValueError(
-        f"solver must be one of {sorted(_SOLVERS)} or a solver object, got {solver!r}."
-    )
+    raise ValueError(f"solver must be one of {sorted(SOLVERS)} or a solver object, got {solver!r}.")
 
 
 def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
     """A prior from its name, a number c, or a prior object; `labels`, one that labels can have."""
     smoothness = Trace if labels else Smoothness
-    if isinstance(prior, str) and prior in _PRIORS:
+    if isinstance(prior, str) and prior in PRIORS:
         if prior == "flat":
             return Flat()
         # S08 2.5; with one sample log N = 0.
@@ -51,7 +49,7 @@ def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
             )
         return prior
     raise ValueError(
-        f"prior must be one of {list(_PRIORS)}, a number c >= 0, or a prior such as Gamma(a, b), "
+        f"prior must be one of {list(PRIORS)}, a number c >= 0, or a prior such as Gamma(a, b), "
         f"got {prior!r}."
     )
 

@@ -14,7 +14,7 @@ from sparsebayes.basis.kernels import (
     ThinPlateSpline,
 )
 
-_NAMES: dict[str, type[Basis]] = {
+NAMES: dict[str, type[Basis]] = {
     "rbf": RBF,
     "linear_spline": LinearSpline,
     "thin_plate": ThinPlateSpline,
@@ -31,12 +31,12 @@ def as_basis(basis: Any) -> Basis:
     if isinstance(basis, Basis):
         return basis
     if isinstance(basis, str):
-        if basis in _NAMES:
-            return _NAMES[basis]()
-        raise ValueError(f"basis must be one of {sorted(_NAMES)}, got {basis!r}.")
+        if basis in NAMES:
+            return NAMES[basis]()
+        raise ValueError(f"basis must be one of {sorted(NAMES)}, got {basis!r}.")
     if callable(basis) and not isinstance(basis, type):
         return KernelFunction(basis)
     raise TypeError(
-        f"basis must be a name of {sorted(_NAMES)}, a Basis object or a callable k(X, Z), "
+        f"basis must be a name of {sorted(NAMES)}, a Basis object or a callable k(X, Z), "
         f"got {basis!r}."
     )

@@ -31,7 +31,10 @@ from sparsebayes.engine.linalg import one_thread
 
 Array = np.ndarray
 
+LINKS = ("logit", "probit")
+MULTI_CLASS = ("multinomial", "ovr")
 _CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
+INFERENCES = tuple(_CAVITIES)
 
 
 class RVC(ClassifierMixin, Machine):
@@ -253,9 +256,9 @@ class RVC(ClassifierMixin, Machine):
         return self
 
     def _check_likelihood(self) -> None:
-        check_choice("link", self.link, ("logit", "probit"))
-        check_choice("inference", self.inference, tuple(_CAVITIES))
-        check_choice("multi_class", self.multi_class, ("multinomial", "ovr"))
+        check_choice("link", self.link, LINKS)
+        check_choice("inference", self.inference, INFERENCES)
+        check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
         if self.link == "logit" and self.inference != "laplace":
             raise ValueError(
