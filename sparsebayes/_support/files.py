@@ -20,6 +20,14 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise PermissionError(f"Output {str(path)!r} cannot be written: permission denied.")
 
 
+def check_output(path: str, *inputs: str | None) -> None:
+    """Raise OSError if `path` could not be written, ValueError if it is one of the inputs."""
+    check_writable(path)
+    for source in filter(None, inputs):
+        if Path(path).exists() and Path(source).exists() and Path(path).samefile(source):
+            raise ValueError(f"output {path!r} is also an input; choose another name")
+
+
 def write_files(files: Mapping[Path, bytes]) -> None:
     """Write all files under temporary names beside their own, then rename them.
 

@@ -1,4 +1,4 @@
-"""What ``sparsebayes denoise`` does between its options and its files."""
+"""``sparsebayes denoise``: denoise a column of a CSV file, an array, a sound or an image."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from sparsebayes._support.files import check_output, write_files
 from sparsebayes.cli.csv_table import (
     Table,
     TableError,
@@ -21,8 +22,9 @@ from sparsebayes.cli.csv_table import (
     is_number,
     read_table,
 )
+from sparsebayes.cli.figures import check_directory, new_axes, png
 from sparsebayes.cli.media import SUFFIXES, Media, encode_npy, read_media
-from sparsebayes.cli.progress_line import Ticker
+from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned, joined
 from sparsebayes.denoising import METHODS, denoise
 from sparsebayes.dictionaries import as_dictionary
@@ -47,7 +49,28 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-def denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
+def run(args: Namespace) -> None:
+    """Denoise, write the files, and print the report."""
+    _check_files(args)
+    files, report = _denoise_file(args)
+    if args.figures:
+        Path(args.figures).mkdir(parents=True, exist_ok=True)
+    write_files(files)
+    if not args.quiet:
+        print(report)
+
+
+def _check_files(args: Namespace) -> None:
+    """Raise before the work what would spoil the files after it."""
+    for output in filter(None, (args.output, args.std)):
+        check_output(output, args.input)
+    if args.std and Path(args.std).resolve() == Path(args.output).resolve():
+        raise ValueError(f"--std {args.std!r} is also the output; choose another name")
+    if args.figures:
+        check_directory(args.figures)
+
+
+def _denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
     """Denoise a file.
 
     Parameters
@@ -64,11 +87,11 @@ def denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
     """
     kind = _check_options(args)
     start = time.monotonic()
-    with Ticker(quiet=args.quiet) as ticker:
-        ticker.text = f"reading {args.input}"
+    with ProgressLine(quiet=args.quiet) as line:
+        line.text = f"reading {args.input}"
         data = _column(args) if kind == ".csv" else read_media(args.input)
-        outcome = _denoise(data, args, ticker)
-        ticker.text = f"writing {args.output}"
+        outcome = _denoise(data, args, line)
+        line.text = f"writing {args.output}"
         files = {Path(args.output): data.encode(outcome.signal, outcome.std)}
     if args.std:
         files[Path(args.std)] = encode_npy(outcome.std)
@@ -138,7 +161,7 @@ def _is_numeric(table: Table, name: str) -> bool:
     return bool(present) and all(map(is_number, present))
 
 
-def _denoise(data: Media, args: Namespace, ticker: Ticker) -> Outcome:
+def _denoise(data: Media, args: Namespace, line: ProgressLine) -> Outcome:
     """Denoise the channels, one after another."""
     args.method = args.method or _method(data, args)
     args.prior = args.prior or "bic"
@@ -151,7 +174,7 @@ def _denoise(data: Media, args: Namespace, ticker: Ticker) -> Outcome:
     outcome = Outcome(signal, np.zeros(signal.shape if with_std else 0, signal.dtype))
     for k, (name, place) in enumerate(data.channels):
         counted = f", {name} ({k + 1} of {len(data.channels)})" if name else ""
-        ticker.text = f"denoising {data.source}{counted}"
+        line.text = f"denoising {data.source}{counted}"
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = denoise(signal[place], **options)
@@ -190,13 +213,9 @@ def _check_values(data: Media, args: Namespace) -> None:
 
 
 def _figure(result: Any, y: np.ndarray, t: np.ndarray | None) -> bytes:
-    from matplotlib.figure import Figure
-
-    from sparsebayes.cli.fit import png
     from sparsebayes.plots import DenoiseDisplay
 
-    n_axes, size = (3, (13, 4.5)) if y.ndim == 2 else (1, (8, 5))
-    axes = Figure(figsize=size, layout="constrained").subplots(1, n_axes)
+    axes = new_axes(13, 4.5, columns=3) if y.ndim == 2 else new_axes()
     return png(DenoiseDisplay.from_denoised(result, y, t=t, ax=axes).figure_)
 
 

@@ -1,8 +1,7 @@
-"""What the command line does between reading and writing."""
+"""``sparsebayes fit``: fit a model to a CSV file, judge it, store and draw it."""
 
 from __future__ import annotations
 
-import io
 import math
 import warnings
 from argparse import Namespace
@@ -11,22 +10,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes._support.optional import require
-from sparsebayes.cli.csv_table import Table, TableError, read_table
-from sparsebayes.cli.tasks import Classification, Columns, Regression, Task, choose, refuse_foreign
+from sparsebayes._support.files import check_output, write_files
+from sparsebayes.basis import as_basis
+from sparsebayes.cli.csv_table import TableError, read_table
+from sparsebayes.cli.figures import check_directory, new_axes, png
+from sparsebayes.cli.report import fit_report
+from sparsebayes.cli.tasks import Task, choose, refuse_foreign
 from sparsebayes.datasets import load_gases, load_sensor
-from sparsebayes.persistence import ModelFileError, StoredModel, final_estimator
+from sparsebayes.persistence import dumps, final_estimator
 
 # Widths tried, in standard deviations of the inputs times the root of their number.
 _WIDTHS = np.geomspace(0.05, 2.0, 8)
 
 
 @dataclass(frozen=True)
-class Data:
+class TrainingData:
     """A table split into inputs and target, and what is to be done with it."""
 
     source: str
@@ -39,7 +40,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FitResult:
     """A fitted model and what is to be said of it."""
 
     model: Any
@@ -50,7 +51,29 @@ class Fit:
     notes: list[str] = field(default_factory=list)
 
 
-def read_data(args: Namespace) -> Data:
+def run(args: Namespace) -> None:
+    """Fit, print the report, and write the files."""
+    if args.output:
+        check_output(args.output, args.csv)
+    if args.figures:
+        check_directory(args.figures)
+    data = _read_data(args)
+    result = _fit(data, args)
+    files: dict[Path, bytes] = {}
+    if args.output:
+        content = dumps(result.model, feature_names=data.features, target_name=data.target)
+        files[Path(args.output)] = content
+    if args.figures:
+        files |= _figures(result.model, data, Path(args.figures))
+    report = "" if args.quiet else fit_report(result, data, files)
+    if args.figures:
+        Path(args.figures).mkdir(parents=True, exist_ok=True)
+    write_files(files)
+    if report:
+        print(report)
+
+
+def _read_data(args: Namespace) -> TrainingData:
     """Read the CSV file, or a bundled one."""
     if args.csv is None:
         classes = args.task == "classification"
@@ -72,10 +95,10 @@ def read_data(args: Namespace) -> Data:
     X = table.numbers(names)
     task, y, why = choose(table, target, args.task)
     refuse_foreign(args, task, why)
-    return Data(source, X, y, names, target, task, why)
+    return TrainingData(source, X, y, names, target, task, why)
 
 
-def fit(data: Data, args: Namespace) -> Fit:
+def _fit(data: TrainingData, args: Namespace) -> FitResult:
     """Fit, and judge the fit by cross-validation with the same choices made in every fold."""
     task = data.task
     with warnings.catch_warnings(record=True) as caught:
@@ -92,7 +115,7 @@ def fit(data: Data, args: Namespace) -> Fit:
             )
     elif args.folds >= 2:
         notes.append(f"no cross-validation: {obstacle}")
-    return Fit(model, tried, training, args.folds, held_out, notes)
+    return FitResult(model, tried, training, args.folds, held_out, notes)
 
 
 def _fit_one(X: np.ndarray, y: np.ndarray, task: Task, args: Namespace) -> tuple[Any, int]:
@@ -108,17 +131,11 @@ def _fit_one(X: np.ndarray, y: np.ndarray, task: Task, args: Namespace) -> tuple
 
 
 def _has_length_scale(basis: str) -> bool:
-    return "length_scale" in _basis(basis).get_params()
-
-
-def _basis(name: str) -> Any:
-    from sparsebayes.basis import as_basis
-
-    return as_basis(name)
+    return "length_scale" in as_basis(basis).get_params()
 
 
 def _build(X: np.ndarray, task: Task, args: Namespace, length_scale: Any) -> Any:
-    basis = _basis(args.basis)
+    basis = as_basis(args.basis)
     if length_scale != "evidence":
         if not _has_length_scale(args.basis):
             raise ValueError(f"--length-scale: the basis {args.basis!r} has no length scale")
@@ -136,54 +153,15 @@ def _build(X: np.ndarray, task: Task, args: Namespace, length_scale: Any) -> Any
     return make_pipeline(StandardScaler(), model) if X.shape[1] > 1 else model
 
 
-def predict(record: StoredModel, table: Table, coverage: float | None) -> Columns:
-    """The predictions for the rows of a table, by name of their column."""
-    task: Task
-    if is_classifier(record.model):
-        task = Classification()
-    elif is_regressor(record.model):
-        task = Regression()
-    else:
-        raise ModelFileError(
-            f"the model is a {type(record.final).__name__}; predict needs a regression or a "
-            "classification"
-        )
-    X = table.numbers(record.feature_names or table.columns)
-    with warnings.catch_warnings():
-        # The columns were matched by name above.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return task.predict(record.model, X, coverage)
-
-
-def check_figures(directory: str) -> None:
-    """Raise before the fit what would spoil the figures after it."""
-    require("matplotlib", "--figures")
-    path = Path(directory)
-    if path.exists() and not path.is_dir():
-        raise NotADirectoryError(f"--figures: {directory!r} is not a directory")
-
-
-def figures(model: Any, data: Data, directory: Path) -> dict[Path, bytes]:
+def _figures(model: Any, data: TrainingData, directory: Path) -> dict[Path, bytes]:
     """The figures of a fit, as the contents of PNG files."""
-    from matplotlib.figure import Figure
-
     from sparsebayes.plots import EvidenceDisplay
 
-    def axes():  # a Figure of its own: pyplot and the user's backend stay out of it
-        return Figure(figsize=(8, 5), layout="constrained").subplots()
-
     files = {}
-    shown = data.task.figure(model, data, axes)
+    shown = data.task.figure(model, data, new_axes)
     if shown is not None:
         files[directory / "fit.png"] = png(shown)
     if len(final_estimator(model).evidence_path_):  # a constant target leaves nothing to climb
-        path = EvidenceDisplay.from_estimator(model, ax=axes()).figure_
+        path = EvidenceDisplay.from_estimator(model, ax=new_axes()).figure_
         files[directory / "evidence.png"] = png(path)
     return files
-
-
-def png(figure: Any) -> bytes:
-    """The content of a PNG file."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=120)
-    return stream.getvalue()

@@ -1,4 +1,4 @@
-"""What ``sparsebayes forecast`` does between its options and its files."""
+"""``sparsebayes forecast``: forecast a column of a CSV file."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.files import check_output, write_files
+from sparsebayes._support.optional import require
 from sparsebayes.cli.csv_table import (
     Table,
     TableError,
@@ -21,7 +23,8 @@ from sparsebayes.cli.csv_table import (
     is_number,
     read_table,
 )
-from sparsebayes.cli.progress_line import Ticker
+from sparsebayes.cli.figures import new_axes, png
+from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned
 from sparsebayes.persistence import package_version
 
@@ -109,7 +112,30 @@ class Data:
         return told
 
 
-def forecast_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
+def run(args: Namespace) -> None:
+    """Forecast, write the files, and print the report."""
+    _check_files(args)
+    files, report = _forecast(args)
+    write_files(files)
+    if not args.quiet:
+        print(report)
+
+
+def _check_files(args: Namespace) -> None:
+    """Raise before the work what would spoil the files after it."""
+    for output in filter(None, (args.output, args.figure)):
+        check_output(output, args.csv)
+    if args.figure:
+        require("matplotlib", "--figure")
+        if args.output and Path(args.figure).resolve() == Path(args.output).resolve():
+            raise ValueError(f"--figure {args.figure!r} is also the output; choose another name")
+        if Path(args.figure).suffix.lower() != ".png":
+            raise ValueError(f"--figure {args.figure!r} is written as .png; let its name end so")
+    if args.quiet and not (args.output or args.figure):
+        raise ValueError("--quiet leaves nothing to tell; give --output or --figure")
+
+
+def _forecast(args: Namespace) -> tuple[dict[Path, bytes], str]:
     """Forecast a column of a file.
 
     Parameters
@@ -120,18 +146,18 @@ def forecast_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
     Returns
     -------
     files : dict of Path to bytes
-        What is to be written.
+        Contents of the files to write.
     report : str
-        What is to be told.
+        Text of the report.
     """
     from sparsebayes.forecasting import Forecaster
 
     start = time.monotonic()
-    with Ticker(quiet=args.quiet) as ticker, warnings.catch_warnings(record=True) as caught:
+    with ProgressLine(quiet=args.quiet) as line, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ticker.text = f"reading {args.csv}"
+        line.text = f"reading {args.csv}"
         data = _read(args)
-        ticker.text = f"fitting {args.csv}"
+        line.text = f"fitting {args.csv}"
         model = Forecaster(
             lags=args.lags,
             step=args.step,
@@ -144,7 +170,7 @@ def forecast_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
         later = None if data.inputs is None else data.inputs[len(data.y) :]
         try:
             model.fit(data.y, known)
-            ticker.text = f"forecasting {args.csv}"
+            line.text = f"forecasting {args.csv}"
             forecast, std = model.predict(args.horizon, later, True, args.method)
             limits = model.predict_interval(args.horizon, args.coverage, later, args.method)
             positions = data.clock.ahead(forecast, len(data.y))
@@ -296,9 +322,6 @@ def _outcome(model: Any, data: Data, inputs: Array | None, args: Namespace) -> R
 
 
 def _figure(data: Data, columns: dict[str, Array], positions: Any, coverage: float) -> bytes:
-    from matplotlib.figure import Figure
-
-    from sparsebayes.cli.fit import png
     from sparsebayes.plots import ForecastDisplay
 
     clock, size = data.clock, len(data.y)
@@ -315,8 +338,7 @@ def _figure(data: Data, columns: dict[str, Array], positions: Any, coverage: flo
         target_name=data.name,
         time_name=clock.name,
     )
-    axes = Figure(figsize=(8, 5), layout="constrained").subplots()
-    return png(display.plot(axes).figure_)
+    return png(display.plot(new_axes()).figure_)
 
 
 def _listed(name: str, labels: list[str], columns: dict[str, Array], shown: int) -> Iterable[str]:

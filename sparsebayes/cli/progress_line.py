@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TextIO
 
 
-class Ticker:
+class ProgressLine:
     """Shows a text and the seconds gone while the block runs, then wipes the line.
 
     Nothing is shown if the stream is no terminal, or of a block that takes less than `delay`.
@@ -40,7 +40,7 @@ class Ticker:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
-    def __enter__(self) -> Ticker:
+    def __enter__(self) -> ProgressLine:
         if self.stream.isatty() and not self.quiet:
             self._thread.start()
         return self

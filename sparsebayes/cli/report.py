@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sparsebayes.persistence import StoredModel, final_estimator, package_version
 
 if TYPE_CHECKING:
-    from sparsebayes.cli.fit import Data, Fit
+    from sparsebayes.cli.fit import FitResult, TrainingData
 
 _ROWS = 20  # of the table of relevance vectors
 _FEATURES = 4
@@ -21,7 +21,7 @@ _CLASSES = 6
 Rows = list[tuple[str, str]]
 
 
-def fit_report(result: Fit, data: Data, files: Iterable[Path]) -> str:
+def fit_report(result: FitResult, data: TrainingData, files: Iterable[Path]) -> str:
     """What ``sparsebayes fit`` prints."""
     final = final_estimator(result.model)
     several = len(data.features) > 1

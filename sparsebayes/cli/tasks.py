@@ -11,7 +11,9 @@ from scipy.special import ndtri
 from sklearn.metrics import PredictionErrorDisplay, log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import Table, TableError, is_number
+from sparsebayes.regression import RVR
 
 _COVERAGE = 0.95
 # Whole numbers are taken for classes where there are few different ones, and rows enough of each.
@@ -62,8 +64,6 @@ class Regression:
     adapts = True
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
-        from sparsebayes import RVR
-
         adapt = "ard" if args.length_scale == "evidence" else None
         return RVR(basis, noise=args.noise or "estimate", adapt=adapt, **common)
 
@@ -114,8 +114,6 @@ class Classification:
     adapts = False
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
-        from sparsebayes import RVC
-
         given = {name: getattr(args, name) for name in _OPTIONS[self.name]}
         chosen = {name: value for name, value in given.items() if value is not None}
         return RVC(basis, **chosen, **common)

@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-import time
 
 import imagecodecs
 import numpy as np
@@ -16,7 +15,6 @@ from scipy.stats import norm
 from sparsebayes import denoise
 from sparsebayes.cli import denoise as denoise_command
 from sparsebayes.cli import main
-from sparsebayes.cli.progress_line import Ticker
 from sparsebayes.plots import DenoiseDisplay
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
@@ -373,48 +371,6 @@ def test_a_failed_write_leaves_nothing(folder, capsys, monkeypatch):
     fails(capsys, ["denoise", "a.npy", "-o", "b.npy", "--std", "s.npy"], "b.npy: No space left")
 
 
-class Terminal:
-    """A stream that says it is a terminal."""
-
-    def __init__(self, terminal=True):
-        self.terminal = terminal
-        self.text = ""
-
-    def isatty(self):
-        return self.terminal
-
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        pass
-
-
-def test_ticker():
-    stream = Terminal()
-    with Ticker(stream, delay=0.01, period=0.01) as ticker:
-        for text in ("first", "second"):
-            ticker.text = text
-            deadline = time.monotonic() + 5.0
-            while text not in stream.text and time.monotonic() < deadline:
-                time.sleep(0.005)
-    assert re.match(r"\rfirst \(0 s\)\x1b\[K", stream.text)
-    assert "\rsecond (0 s)\x1b[K" in stream.text
-    assert stream.text.endswith("\r\x1b[K")  # wiped
-
-
-@pytest.mark.parametrize(
-    ("terminal", "options"),
-    [(True, {"delay": 60.0}), (False, {"delay": 0.0}), (True, {"delay": 0.0, "quiet": True})],
-)
-def test_ticker_that_shows_nothing(terminal, options):
-    stream = Terminal(terminal)
-    with pytest.raises(ZeroDivisionError), Ticker(stream, **options):
-        time.sleep(0.05)
-        1 / 0  # noqa: B018
-    assert stream.text == ""
-
-
 def test_progress_names_the_channel(folder, monkeypatch):
     told = []
 
@@ -431,7 +387,7 @@ def test_progress_names_the_channel(folder, monkeypatch):
         def __setattr__(self, name, value):
             told.append(value)
 
-    monkeypatch.setattr(denoise_command, "Ticker", Told)
+    monkeypatch.setattr(denoise_command, "ProgressLine", Told)
     wavfile.write("a.wav", 8000, np.stack([NOISY, NOISY], axis=1))
     assert main(["denoise", "a.wav", "-o", "b.wav", "--quiet"]) == 0
     assert told == [

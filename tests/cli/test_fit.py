@@ -3,7 +3,6 @@
 import csv
 import os
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -439,12 +438,3 @@ def test_missing_extras_are_named(folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
     monkeypatch.setitem(sys.modules, "skops", None)
     fails(capsys, ["fit", "-o", "m.skops", *FAST], r"sparsebayes\[persistence\]")
-
-
-def test_help_is_light_and_module_runs():
-    code = "import sys, sparsebayes.cli as c; c._parser(); print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
-    argv = [sys.executable, "-m", "sparsebayes.cli", "fit", "--help"]
-    done = subprocess.run(argv, capture_output=True, text=True, check=True)
-    assert "--length-scale" in done.stdout

@@ -1,0 +1,33 @@
+"""Figures of the command line, as the contents of PNG files."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from sparsebayes._support.optional import require
+
+_DPI = 120
+
+
+def check_directory(directory: str) -> None:
+    """Raise before the work what would spoil the figures after it."""
+    require("matplotlib", "--figures")
+    path = Path(directory)
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"--figures: {directory!r} is not a directory")
+
+
+def new_axes(width: float = 8, height: float = 5, columns: int = 1) -> Any:
+    """Axes of a Figure of its own: pyplot and the user's backend stay out of it."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained").subplots(1, columns)
+
+
+def png(figure: Any) -> bytes:
+    """The content of a PNG file."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=_DPI)
+    return stream.getvalue()
