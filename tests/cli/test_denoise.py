@@ -37,12 +37,6 @@ def rng():
     return np.random.default_rng(1)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_csv(folder, capsys):
     write_csv("a.csv", {"day": [f"d{k}" for k in range(N)], "level": NOISY.tolist()})
     assert main(["denoise", "a.csv", "-o", "b.csv", "--coverage", "0.5"]) == 0

@@ -1,4 +1,4 @@
-"""The command line: its three commands, and one clear line for each thing that goes wrong."""
+"""``sparsebayes fit``, and one clear line for each thing that goes wrong."""
 
 import csv
 import os
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import skops.io
 from numpy.testing import assert_allclose
-from scipy.stats import norm
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -21,27 +20,6 @@ from sparsebayes.datasets import load_gases, load_sensor, make_friedman1
 from tests.cli.refusal import fails
 
 FAST = ["--length-scale", "30", "--folds", "0"]
-
-
-@pytest.fixture(scope="module")
-def model_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "m.skops"
-    assert main(["fit", "-o", str(path), "--quiet", *FAST]) == 0
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def classifier_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "c.skops"
-    argv = ["fit", "--task", "classification", "-o", str(path), "--quiet", "--folds", "0"]
-    assert main([*argv, "--length-scale", "1"]) == 0
-    return str(path)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(path, text):
@@ -102,38 +80,6 @@ def test_several_inputs_are_standardised(folder, capsys):
         main(["fit", "d.csv", "--target", "t", "--features", "c, a", "-o", "n.skops", *FAST]) == 0
     )
     assert persistence.load_record("n.skops").feature_names == ["c", "a"]
-
-
-def test_predict(folder, capsys, model_file):
-    # Other columns, their order and text in them do not matter; the order of rows stays.
-    write(folder / "x.csv", "\ufeffid,temperature\nfirst,300\n\nsecond,150\n")
-    assert main(["predict", model_file, "x.csv", "-o", "out.csv", "--coverage", "0.5"]) == 0
-    assert "2 rows written to out.csv" in capsys.readouterr().out
-    with open("out.csv", newline="") as stream:
-        header, *rows = csv.reader(stream)
-    assert header == ["mean", "std", "lower", "upper"]
-    mean, std, lower, upper = np.array(rows, dtype=float).T
-    model = persistence.load(model_file)
-    expected = model.predict(np.array([[300.0], [150.0]]), return_std=True)
-    np.testing.assert_array_equal([mean, std], expected)
-    assert_allclose([lower, upper], norm.ppf([[0.25], [0.75]], mean, std))
-
-
-def test_predict_to_stdout(folder, capsys, model_file):
-    write(folder / "x.csv", "temperature\n300\n")
-    assert main(["predict", model_file, "x.csv"]) == 0
-    assert capsys.readouterr().out.startswith("mean,std,lower,upper\n")
-    assert os.listdir() == ["x.csv"]
-
-
-def test_inspect(capsys, model_file):
-    assert main(["inspect", model_file]) == 0
-    out = capsys.readouterr().out
-    model = persistence.load(model_file)
-    for text in ("RVR", "temperature", "response", "sequential", f"{model.log_evidence_:.4f}"):
-        assert text in out
-    assert re.search(rf"relevance vectors +{len(model.relevance_vectors_)}\b", out)
-    assert f"sparsebayes {persistence.package_version()}" in out
 
 
 def rows_of(path):
@@ -274,19 +220,6 @@ def test_options_of_a_classification_reach_the_estimator(folder, capsys):
     assert main([*argv, "--share-alpha"]) == 0
     assert "classes share precisions" in capsys.readouterr().out
     assert np.ptp(persistence.load("m.skops").alpha_, axis=0).max() == 0
-
-
-def test_inspect_a_classification(capsys, classifier_file):
-    assert main(["inspect", classifier_file]) == 0
-    out = capsys.readouterr().out
-    model = persistence.load(classifier_file)[-1]
-    for text in ("RVC after StandardScaler", "3 (ammonia, ethanol, methane)", "softmax", "film_a"):
-        assert text in out
-    for label, n in zip(model.classes_, np.isfinite(model.alpha_).sum(axis=1), strict=True):
-        assert f"{label}: {n}" in out
-    for weight in model.weights_[np.isfinite(model.alpha_)]:
-        assert f"{weight:.5g}" in out
-    assert re.search(rf"relevance vectors +{len(model.relevance_vectors_)}\b", out)
 
 
 def test_more_inputs_have_the_evidence_figure_only(folder):
