@@ -17,7 +17,7 @@ from sparsebayes.engine.orthonormal import closed_form, shrinkage_prior
 Array = np.ndarray
 
 _MAD = 0.6744897501960817  # the median of |x| for a standard normal x
-_KEPT = 0.5  # an averaged coefficient counts as kept if its probability of being there is above
+_KEPT = 0.5  # probability of not being zero from which an averaged coefficient counts as kept
 
 GIVEN = "closed form at the given noise"
 BEST = "closed form; the noise is at the highest maximum of the evidence"
@@ -94,7 +94,7 @@ class ClosedFormFit(SignalFit):
         self.coefficients = closed_form.shrink(self.projections, self._c, point.variance)
 
     def _shrink(self, noise: float | None) -> None:
-        """By a rule for each band, with the classical estimate of the noise."""
+        """By a rule for each band, with the noise from the finest details (DJ94)."""
         details = np.abs(self.projections[finest(self.transform.bands()).index])
         self.noise_variance = float(np.median(details) / _MAD) ** 2 if noise is None else noise
         self.log_evidence = np.nan
@@ -141,7 +141,7 @@ class ClosedFormFit(SignalFit):
 
     def _rule(self, z: Array, prior: shrinkage_prior.ShrinkagePrior) -> shrinkage_prior.Gain:
         """From z to the factor between a coefficient and its estimate."""
-        c, limit = self._c, 2.0 * np.log(self.projections.size)  # of z, where it is a threshold
+        c, limit = self._c, 2.0 * np.log(self.projections.size)  # DJ94; a threshold for z
 
         def evidence(z: Array) -> Array:
             return np.where(z > 1.0 + 2.0 * c, 1.0 - 1.0 / np.maximum(z - 2.0 * c, 1.0), 0.0)
@@ -152,7 +152,7 @@ class ClosedFormFit(SignalFit):
         def soft(z: Array) -> Array:
             return np.maximum(1.0 - np.sqrt(limit / np.maximum(z, 1e-300)), 0.0)
 
-        if self._method == "bayes":  # σ² over the variance of the clean coefficients
+        if self._method == "bayes":  # CY00: σ² over the variance of the clean coefficients
             clean = float(z.mean()) - 1.0
             limit = 1.0 / clean if clean > 0 else np.inf
         rules = {"evidence": evidence, "average": prior.gain, "hard": hard}

@@ -98,15 +98,16 @@ def denoise(
     check_choice("method", method, tuple(METHODS))
     check_limits(max_iter, tol)
     check_switches(verbose=verbose)
-    variance, chosen = as_noise(noise), as_dictionary(dictionary)
+    variance = as_noise(noise)
+    dictionary = as_dictionary(dictionary)
     values = check_signal(y)
     layout = lay_out(values.shape, axes)
     positions = None if t is None else check_positions(t, layout)
     signals = layout.split(values)
     seen = ~np.isnan(signals)
     whole = bool(seen.all())
-    grid = lay_grid(layout.signal_shape, positions, chosen, gaps=not whole)
-    transform = chosen.bind(grid.shape, grid.points)
+    grid = lay_grid(layout.signal_shape, positions, dictionary, gaps=not whole)
+    transform = dictionary.bind(grid.shape, grid.points)
     closed = transform.orthonormal and whole and grid.where is None
     if method != "evidence" and not closed:
         raise ValueError(
@@ -121,18 +122,18 @@ def denoise(
         if count == 0:
             raise ValueError("y has a signal of which every sample is NaN; drop it.")
         target, mean = centred(signal if whole else signal[mask])
-        law = as_prior(prior, count)
+        of_precisions = as_prior(prior, count)
         fit: SignalFit
         if variance is None and not np.any(target):  # no noise, and nothing to explain
             fit = ClosedFormFit(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)
-        elif closed and law.price is not None:
-            fit = ClosedFormFit(transform, target, method, law.price, variance)
+        elif closed and of_precisions.price is not None:
+            fit = ClosedFormFit(transform, target, method, of_precisions.price, variance)
         else:
             fit = SequentialFit(
                 transform,
                 target.reshape(-1),
                 grid.rows(mask),
-                law,
+                of_precisions,
                 variance,
                 max_iter=max_iter,
                 tol=tol,
@@ -140,7 +141,7 @@ def denoise(
             )
         fits.append(fit)
         means.append(mean)
-    found = Denoised(fits, means, layout, grid, chosen, values.dtype)
+    found = Denoised(fits, means, layout, grid, dictionary, values.dtype)
     if not found.converged:
         warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
     return found

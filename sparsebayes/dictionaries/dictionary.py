@@ -70,14 +70,14 @@ class Dictionary(ABC):
 
     @property
     def centred_on_samples(self) -> bool:
-        """Whether there is a function at each sample, wherever it is; then t needs no even grid."""
+        """Whether there is one function at each sample, so that uneven ones need no even grid."""
         return False
 
     @property
     def needs_regular_grid(self) -> bool:
-        """Whether, if samples are missing, the lengths of axes must be halved without remainder.
+        """Whether gaps need a grid whose lengths can be halved until fewer than eight are left.
 
-        That is, until fewer than eight are left; signals with gaps get a longer grid then.
+        The grid is then longer than the signal. Wavelets of a scale are translates on it.
         """
         return False
 

@@ -79,13 +79,17 @@ class Transform(ABC):
         """``Σ_n b_n φ_i(n)²`` for each coefficient i, of one signal."""
 
     def bands(self) -> list[Band]:
-        """Groups of coefficients that are alike, coarse to fine; all in one if not overridden."""
+        """Groups of coefficients that are alike, coarse to fine; all in one if not overridden.
+
+        How large coefficients are is learned for each band, and the noise from the finest.
+        """
         return [Band(tuple(slice(0, n) for n in self.coefficient_shape))]
 
     def places(self) -> Array | None:
         """Where along the first axis each function is, from 0 to 1; None if it is everywhere.
 
-        They are flat, in the order of the coefficients.
+        They are flat, in the order of the coefficients. The error in gaps is judged with an
+        orthonormal transform that has places.
         """
         return None
 
