@@ -187,6 +187,20 @@ def test_a_regular_grid_under_a_gap():
     assert_allclose(found.signal, denoise(y, "haar").signal, atol=1e-8)
 
 
+def test_errors_are_judged_by_an_orthonormal_member_with_places(monkeypatch):
+    asked, spread = set(), ByFunctions.spread
+
+    def spy(self, variances):
+        asked.add((self.orthonormal, self.places() is not None))
+        return spread(self, variances)
+
+    monkeypatch.setattr(ByFunctions, "spread", spy)
+    assert denoise(NOISY[:56], Tents() + Sines()).std.min() > 0
+    assert asked == set()  # neither can: wavelets do it
+    assert denoise(NOISY[:56], Tents() + Sines() + Steps()).std.min() > 0
+    assert asked == {(True, True)}
+
+
 @pytest.mark.parametrize("name", UNIONS)
 def test_unions(name):
     dictionary, labels = UNIONS[name]
