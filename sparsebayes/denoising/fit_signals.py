@@ -123,11 +123,12 @@ def denoise(
             raise ValueError("y has a signal of which every sample is NaN; drop it.")
         target, mean = centred(signal if whole else signal[mask])
         of_precisions = as_prior(prior, count)
+        price = of_precisions.price if method == "evidence" else 0.0
         fit: SignalFit
         if variance is None and not np.any(target):  # no noise, and nothing to explain
             fit = ClosedFormFit(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)
-        elif closed and of_precisions.price is not None:
-            fit = ClosedFormFit(transform, target, method, of_precisions.price, variance)
+        elif closed and price is not None:
+            fit = ClosedFormFit(transform, target, method, price, variance)
         else:
             fit = SequentialFit(
                 transform,

@@ -436,6 +436,13 @@ def test_other_priors_go_by_the_solver():
     assert 0 < found.n_active < 64
 
 
+@pytest.mark.parametrize("method", ["average", "hard", "soft", "bayes"])
+def test_the_prior_does_not_matter_to_other_rules(method):
+    expected = denoise(Y, method=method)
+    for prior in ("ric", Gamma(1.0, 1.0)):
+        assert_array_equal(denoise(Y, method=method, prior=prior).signal, expected.signal)
+
+
 def test_local_maxima_of_the_noise():
     found = denoise(Y)
     assert (found.noise_variance, found.log_evidence) != found.noise_maxima[0]
