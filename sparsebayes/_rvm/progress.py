@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from sparsebayes.engine.solvers.driver import Step
@@ -14,7 +15,11 @@ except ImportError:  # scikit-learn < 1.9
         """Nothing to support."""
 
     def with_callbacks(method: Any) -> Any:
-        return method
+        @wraps(method)
+        def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            return method(estimator, *args, **kwargs)  # as deep as scikit-learn's: for stacklevel
+
+        return managed
 
 
 class Progress:
