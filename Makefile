@@ -10,15 +10,25 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export MKL_NUM_THREADS = 1
 
-.PHONY: demo test test-slow bench experiments clean help
+# `make test-python` tries these besides the one of .venv; those that are not installed are skipped.
+PYTHONS ?= 3.12 3.13 3.14
+QUICK_TESTS = -m pytest -n 2 -q
+DOC_TESTS = -m pytest --doctest-modules sparsebayes -q
+
+.PHONY: demo test lint types test-slow test-floor test-python test-wheel bench experiments clean help
+.PRECIOUS: .venv-%/.installed
 
 help:
 	@echo "make demo         fit the bundled data sets; reports, figures and models go to demo/"
 	@echo "make test         lint, types and the quick tests"
+	@echo "make lint, types  these alone"
 	@echo "make test-slow    the slow tests"
+	@echo "make test-floor   the quick tests with the lowest versions that pyproject.toml allows (Python 3.11)"
+	@echo "make test-python  the quick tests with each of Python $(PYTHONS) that is installed"
+	@echo "make test-wheel   build sdist and wheel, install the wheel into an empty environment and try it"
 	@echo "make bench        compare with other packages (writes docs/benchmarks.md)"
 	@echo "make experiments  the papers' tables and figures, with few repetitions"
-	@echo "make clean        remove the environment and everything made by the above"
+	@echo "make clean        remove the environments and everything made by the above"
 
 # An interrupted or failed installation leaves no stamp, so it is started again.
 $(STAMP): pyproject.toml
@@ -26,7 +36,7 @@ $(STAMP): pyproject.toml
 	  || { echo "error: Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python" >&2; exit 1; }
 	@echo "creating $(VENV) (once; it takes a minute or two)"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) install -e ".[dev,plots,persistence]"
+	@$(PIP) install -e ".[dev]"
 	@touch $@
 
 demo: $(STAMP)
@@ -35,16 +45,56 @@ demo: $(STAMP)
 	@echo
 	$(BIN)/sparsebayes fit --task classification -o demo/classifier.skops --figures demo/classification
 
-test: $(STAMP)
+lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(STAMP)
 	$(BIN)/mypy
+
+test: lint types
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest --doctest-modules sparsebayes -q
 	$(BIN)/python -m pytest -n 2 -q
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow -q
+
+# Other environments: .venv-floor, .venv-3.12, ... Each is made once, and again when pyproject.toml changes.
+find = python=$$(tools/find_python.sh $(1)) \
+  || { echo "error: no Python $(1) on PATH or in pyenv" >&2; exit 1; }
+
+.venv-floor/.installed: pyproject.toml tools/lowest_versions.py
+	@$(call find,3.11); echo "creating .venv-floor (once)"; $$python -m venv --clear .venv-floor
+	@.venv-floor/bin/python tools/lowest_versions.py test > .venv-floor/lowest.txt
+	@.venv-floor/bin/python -m pip --quiet --disable-pip-version-check install -c .venv-floor/lowest.txt -e ".[test]"
+	@touch $@
+
+.venv-%/.installed: pyproject.toml
+	@$(call find,$*); echo "creating .venv-$* (once)"; $$python -m venv --clear .venv-$*
+	@.venv-$*/bin/python -m pip --quiet --disable-pip-version-check install -e ".[test]"
+	@touch $@
+
+test-floor: .venv-floor/.installed
+	.venv-floor/bin/python $(DOC_TESTS)
+	.venv-floor/bin/python $(QUICK_TESTS)
+
+test-python-%: .venv-%/.installed
+	.venv-$*/bin/python $(DOC_TESTS)
+	.venv-$*/bin/python $(QUICK_TESTS)
+
+test-python:
+	@passed= failed= missing=; \
+	for version in $(PYTHONS); do \
+	  if ! tools/find_python.sh $$version > /dev/null; then missing="$$missing $$version"; \
+	  elif $(MAKE) --no-print-directory test-python-$$version; then passed="$$passed $$version"; \
+	  else failed="$$failed $$version"; fi; \
+	done; \
+	echo "passed:$${passed:- none}; failed:$${failed:- none}; not installed, skipped:$${missing:- none}"; \
+	test -z "$$failed"
+
+test-wheel:
+	$(PYTHON) tools/check_wheel.py
 
 bench: $(STAMP)
 	@$(PIP) install -e ".[bench]"
@@ -54,5 +104,5 @@ experiments: $(STAMP)
 	$(BIN)/python -m experiments --quick all
 
 clean:
-	rm -rf $(VENV) demo results build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-* demo results build dist .mypy_cache .ruff_cache .pytest_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
