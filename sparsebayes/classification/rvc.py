@@ -165,8 +165,8 @@ class RVC(ClassifierMixin, Machine):
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> model = RVC().fit(X, y)
     >>> model.predict_proba([[0.0, 1.0], [1.0, -0.5]]).round(1)
-    array([[1., 0.],
-           [0., 1.]])
+    array([[0.9, 0.1],
+           [0. , 1. ]])
     """
 
     _telling = False
