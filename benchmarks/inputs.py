@@ -25,7 +25,7 @@ SIZES, FEATURES = (100, 300, 1000), (2, 8, 16)
 N_INPUTS = 20
 MEAN_ERROR, VARIANCE_ERROR = 0.01, 0.03  # two standard errors, in units of std and variance
 SERIES, LAGS, HORIZON, STARTS = (200, 500, 1000), (4, 16), 100, 20
-NOISY_SIZES, MANY = {"slope": (50, 500, 2000), "impute": (50,), "stochastic_em": (50,)}, 5
+NOISY_SIZES, MANY = {"slope": (50, 500, 2000), "imputation": (50,), "stochastic_em": (50,)}, 5
 STANDARD = "standard GP"
 
 

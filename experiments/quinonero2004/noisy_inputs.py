@@ -18,12 +18,12 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure, repeat
-from sparsebayes import NoisyInputGPR
+from sparsebayes.uncertain import Imputation, NoisyInputGPR
 
 Array = np.ndarray
 
 LEVELS = np.geomspace(3e-1, 3e-3, 13)  # output standard deviations along the annealing
-METHODS = ("stochastic_em", "impute", "slope")
+METHODS = ("stochastic_em", "imputation", "slope")
 STANDARD = "standard GP"
 
 
@@ -49,7 +49,7 @@ class Draw:
             self.X, self.y
         )
 
-    def fit(self, method: str, **options: Any) -> NoisyInputGPR:
+    def fit(self, method: Any, **options: Any) -> NoisyInputGPR:
         """One that knows their noise."""
         model = NoisyInputGPR(
             input_noise=self.input_noise, method=method, random_state=0, **options
@@ -88,7 +88,7 @@ def noise_of(model: Any) -> float:
 def cleaned(seed: int) -> tuple[float, ...]:
     """Fig. 4.4: errors of both models, and how far inputs are from the true ones."""
     draw = sine(seed)
-    model = draw.fit("impute", noise=1e-4)
+    model = draw.fit("imputation", noise=1e-4)
     observed, imputed = (
         float(np.sqrt(np.mean((part[:, 0] - draw.clean) ** 2))) for part in (draw.X, model.inputs_)
     )
@@ -102,14 +102,16 @@ def annealed(seed: int) -> tuple[Array, float, tuple[float, float], tuple[float,
     random hyperparameters.
     """
     draw, rng = sinc(0.01, seed), np.random.default_rng(seed)
-    path = np.array([draw.loss(draw.fit("impute", noise=level**2)) for level in LEVELS])
-    known = draw.loss(draw.fit("impute", noise=1e-4))
-    found, plain = draw.fit("impute"), draw.standard()
+    path = np.array([draw.loss(draw.fit("imputation", noise=level**2)) for level in LEVELS])
+    known = draw.loss(draw.fit("imputation", noise=1e-4))
+    found, plain = draw.fit("imputation"), draw.standard()
     starts = [
         ConstantKernel(a) * RBF(b)
         for a, b in zip(rng.uniform(0.05, 0.5, 20), rng.uniform(0.3, 5.0, 20), strict=True)
     ]
-    held = [draw.loss(draw.fit("impute", kernel=start, noise=1e-4, n_levels=1)) for start in starts]
+    held = [
+        draw.loss(draw.fit(Imputation(n_levels=1), kernel=start, noise=1e-4)) for start in starts
+    ]
     rule, standard = ((noise_of(m), draw.loss(m)) for m in (found, plain))
     return path, known, rule, standard, np.array(held)
 
@@ -180,7 +182,7 @@ def _figure_4(draw: Draw) -> Any:
     figure = new_figure(7.0, 4.0)
     axes = figure.subplots()
     grid = np.linspace(-3, 3, 200)[:, None]
-    model = draw.fit("impute", noise=1e-4)
+    model = draw.fit("imputation", noise=1e-4)
     axes.plot(grid, draw.standard().predict(grid), "--", color=GREEN, label="standard GP")
     axes.plot(grid, model.predict(grid), color=ORANGE, label="cleanGP")
     axes.plot(draw.clean, draw.y, "o", color=BLUE, mfc="none", label="true inputs")

@@ -26,6 +26,7 @@ from sparsebayes._support.validation import (
 from sparsebayes.gp.kernels import check_kernel, check_noiseless, default_kernel
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import Model, SupportPosterior, climb, evaluate, select
+from sparsebayes.gp.targets import centred
 
 Array = np.ndarray
 
@@ -170,13 +171,7 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, copy=True)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)
-        self.offset_ = float(y.mean())
-        target = y - self.offset_
-        # Rounding leaves this much of a constant target after centring; it is not a signal.
-        rounding = 4.0 * np.finfo(np.float64).eps * (np.abs(y).max() or 1.0)
-        if np.abs(target).max() <= rounding:
-            target = np.zeros_like(target)
-        variance = max(float(target @ target) / len(y), rounding**2)
+        target, self.offset_, variance = centred(y)
         kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
         noise = 0.1 * variance if fixed is None else fixed
         self._learn(X, target, kernel, noise, variance)

@@ -36,6 +36,7 @@ from sparsebayes.datasets import (
     make_sinc,
 )
 from sparsebayes.sampling import ReversibleJump
+from sparsebayes.uncertain import StochasticEM
 
 Array = np.ndarray
 FITS: dict[str, Callable[[], list[Any]]] = {}
@@ -199,23 +200,23 @@ def leave_one_out() -> list[Any]:
     return [*LeaveOneOutGPR().fit(X, y).predict(new, return_std=True)]
 
 
-def noisy_inputs(method: str, **options: Any) -> list[Any]:
+def noisy_inputs(method: Any) -> list[Any]:
     X, y, new = sinc()
     kernel = ConstantKernel(1.0) * SquaredExponential(2.0)
     noisy = X[::3] + 0.3 * np.random.default_rng(0).standard_normal((len(X[::3]), 1))
-    model = NoisyInputGPR(kernel, input_noise=0.3, method=method, random_state=0, **options)
+    model = NoisyInputGPR(kernel, input_noise=0.3, method=method, random_state=0)
     model.fit(noisy, y[::3])
     return [*model.predict(new, return_std=True)]
 
 
 @fit
 def noisy_inputs_em() -> list[Any]:
-    return noisy_inputs("stochastic_em", max_iter=12, n_chains=2, n_samples=8)
+    return noisy_inputs(StochasticEM(max_iter=12, n_chains=2, n_samples=8))
 
 
 @fit
 def noisy_inputs_impute() -> list[Any]:
-    return noisy_inputs("impute")
+    return noisy_inputs("imputation")
 
 
 @fit

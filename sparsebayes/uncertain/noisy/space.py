@@ -21,7 +21,7 @@ NODES = 32  # points that stand for a Gaussian of more than two inputs
 
 
 @dataclass(frozen=True)
-class Data:
+class NoisyData:
     """Centred targets (N,), observed inputs (N, D), and variances of their noise.
 
     The variances are (N, D), or (1, D) where they are the same for all samples.
@@ -31,9 +31,11 @@ class Data:
     X: Array
     variances: Array
 
-    def take(self, rows: Array) -> Data:
+    def take(self, rows: Array) -> NoisyData:
         shared = len(self.variances) == 1 and len(self.X) != 1
-        return Data(self.y[rows], self.X[rows], self.variances if shared else self.variances[rows])
+        return NoisyData(
+            self.y[rows], self.X[rows], self.variances if shared else self.variances[rows]
+        )
 
     @property
     def spread(self) -> Array:
@@ -117,7 +119,7 @@ class _Factor:
 class Space:
     """The vector of what is learned: logs of kernel parameters, output noise, input noise.
 
-    The input noise is learned as a factor of the variances in `Data`.
+    The input noise is learned as a factor of the variances in `NoisyData`.
     """
 
     def __init__(

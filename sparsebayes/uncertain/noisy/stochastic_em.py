@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from sparsebayes._support.reporting import Reporter
+from sparsebayes._support.validation import positive_number, whole_number
+from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.mcmc.hamiltonian import StepSize, effective_sample_size, move, start
-from sparsebayes.engine.noisy_gp import InputPosterior, log_evidence
-from sparsebayes.uncertain.noisy.space import Data, Space, climb
+from sparsebayes.engine.noisy_gp import InputPosterior, Theta, log_evidence, precisions
+from sparsebayes.uncertain.noisy.method import Learned, Method
+from sparsebayes.uncertain.noisy.mixture import Process
+from sparsebayes.uncertain.noisy.slope import Slope
+from sparsebayes.uncertain.noisy.space import NoisyData, Space, climb
 
 Array = np.ndarray
 
@@ -21,6 +26,130 @@ MOVES = (2, 4)  # moves of each chain in an E-step, of the first turns and of th
 CLIMB = 5  # steps of the optimiser in an M-step; the next draws move its target anyway
 WINDOW = 10  # turns that are compared and averaged
 FINE = 1e-3
+
+
+class StochasticEM(Method):
+    """Sample the inputs from their posterior, learn the rest from the samples, and repeat [1]_.
+
+    The most accurate method, for a few hundred samples: it keeps an N × N matrix for each sampled
+    set of inputs. The predictive distribution is a mixture over these sets; `predict` gives its
+    mean and standard deviation, `sample_y` draws from the mixture itself.
+
+    Parameters
+    ----------
+    n_samples : int, default=64
+        The number of sampled sets of inputs to predict with.
+    n_chains : int, default=8
+        Chains that are sampled side by side.
+    thin : int, default=4
+        Moves of the sampler for each set that is kept.
+    max_iter : int, default=100
+        The largest number of turns of sampling and learning.
+    tol : float, default=0.1
+        It ends when no logarithm of a hyperparameter has drifted by more than this, or than its
+        scatter, between the last ten turns and the ten before.
+
+    References
+    ----------
+    .. [1] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 4.3.2.
+
+    Examples
+    --------
+    >>> from sparsebayes.uncertain import NoisyInputGPR, StochasticEM
+    >>> NoisyInputGPR(input_noise=0.1, method=StochasticEM(n_chains=4)).method
+    StochasticEM(n_chains=4)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_samples: int = 64,
+        n_chains: int = 8,
+        thin: int = 4,
+        max_iter: int = 100,
+        tol: float = 0.1,
+    ) -> None:
+        self.n_samples = n_samples
+        self.n_chains = n_chains
+        self.thin = thin
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def check(self) -> None:
+        for name in ("n_samples", "n_chains", "thin", "max_iter"):
+            whole_number(name, getattr(self, name))
+        positive_number("tol", self.tol)
+
+    def learn(
+        self,
+        space: Space,
+        data: NoisyData,
+        variance: float,
+        rng: np.random.Generator,
+        reporter: Reporter,
+    ) -> Learned:
+        if not data.variances.any():  # nothing to sample
+            return Slope().learn(space, data, variance, rng, reporter)
+        # From high noise to low: from below, samples that fit too well keep the noise too low.
+        vector = space.lift(Slope().search(space, data, rng)[0].vector, 1.0)
+        with one_thread():
+            n_chains = min(self.n_chains, self.n_samples)
+            xi = rng.standard_normal((n_chains, *data.X.shape))
+            sampler = Sampler(posterior_of(space, vector, data), xi, rng)
+            sampler.advance(WARM_UP, adapt=True)
+            vectors, path, converged = self._turns(space, vector, data, sampler, reporter)
+            if path:
+                vector = np.mean(vectors[-WINDOW:], axis=0)
+            sampler.posterior = posterior_of(space, vector, data)
+            sampler.advance(WARM_UP, adapt=True)
+            length = -(-self.n_samples // n_chains)
+            draws, values, acceptance = sampler.advance(length * self.thin, adapt=False)
+            kept = slice(self.thin - 1, None, self.thin)
+            inputs = sampler.posterior.inputs(draws[:, kept])
+            samples = inputs.reshape(-1, *data.X.shape)[: self.n_samples]
+            processes = processes_of(samples, data, space.theta(vector))
+        return Learned(
+            space,
+            vector,
+            data,
+            data.X + (samples - data.X).mean(axis=0),
+            processes,
+            np.array(path),
+            converged,
+            "raise max_iter or tol, or give noise if you know it",
+            {
+                "samples_": samples,
+                "sample_log_density_": values[:, kept].ravel()[: len(samples)],
+                "noise_path_": np.array([space.theta(v).noise for v in vectors[1:]]),
+                "acceptance_": acceptance,
+                "step_size_": sampler.step.settled,
+                "effective_sample_size_": effective_sample_size(draws),
+            },
+        )
+
+    def _turns(
+        self, space: Space, vector: Array, data: NoisyData, sampler: Sampler, reporter: Reporter
+    ) -> tuple[list[Array], list[float], bool]:
+        """What was learned before and after each turn, the mean log evidence of the draws in it.
+
+        And whether the turns have settled.
+        """
+        vectors, path = [vector], list[float]()
+        converged = not vector.size
+        while not converged and len(path) < self.max_iter:
+            moves = round(np.interp(len(path), [0, 3 * WINDOW], MOVES))
+            xi = sampler.advance(moves, adapt=True)[0].reshape(-1, *data.X.shape)
+            vector, value = maximise(space, vector, data, xi, CLIMB)
+            sampler.posterior = posterior_of(space, vector, data)
+            vectors.append(vector)
+            path.append(value)
+            if reporter.due(len(path)):
+                reporter.tell(
+                    f"turn {len(path):4d}  mean log evidence {value:.6g}  "
+                    f"noise variance {space.theta(vector).noise:.3g}"
+                )
+            converged = settled(np.array(vectors), self.tol)
+        return vectors, path, converged
 
 
 class Sampler:
@@ -51,23 +180,21 @@ class Sampler:
         return np.stack(draws, axis=1), np.stack(values, axis=1), float(np.mean(rates))
 
 
-@dataclass(frozen=True)
-class Sampled:
-    """The end of the search: what was learned, draws of the inputs, and how the sampler did."""
+def posterior_of(space: Space, vector: Array, data: NoisyData) -> InputPosterior:
+    """The posterior of the inputs, given what was learned."""
+    spread = np.sqrt(space.input_factor(vector)) * data.spread
+    return InputPosterior(data.y, data.X, spread, space.theta(vector))
 
-    vector: Array
-    inputs: Array  # (C, T, N, D)
-    values: Array  # (C, T), log densities
-    path: Array  # mean log evidence of the draws in each turn
-    vectors: Array  # what was learned after each turn
-    acceptance: float
-    effective: Array  # (N, D)
-    step: float
-    converged: bool
+
+def processes_of(samples: Array, data: NoisyData, theta: Theta) -> list[Process]:
+    """A Gaussian process for each set of inputs, (T, N, D)."""
+    clean = np.zeros((1, data.X.shape[1]))
+    P = precisions(samples, theta)[1]
+    return [Process(theta, x, clean, p, p @ data.y) for x, p in zip(samples, P, strict=True)]
 
 
 def expected_evidence(
-    space: Space, data: Data, xi: Array
+    space: Space, data: NoisyData, xi: Array
 ) -> Callable[[Array], tuple[float, Array]]:
     """The mean of ``log p(y | X_τ, θ)`` over sets ξ (T, N, D), and its slope (QC04 4.38)."""
 
@@ -84,66 +211,11 @@ def expected_evidence(
 
 
 def maximise(
-    space: Space, vector: Array, data: Data, xi: Array, max_iter: int
+    space: Space, vector: Array, data: NoisyData, xi: Array, max_iter: int
 ) -> tuple[Array, float]:
     """An M-step, from a vector on."""
     objective = expected_evidence(space, data, xi)
     return climb(objective, vector, space.bounds, max_iter, FINE)[:2]
-
-
-def learn(
-    space: Space,
-    vector: Array,
-    data: Data,
-    *,
-    n_chains: int,
-    n_samples: int,
-    thin: int,
-    max_iter: int,
-    tol: float,
-    rng: np.random.Generator,
-    report: Callable[[int, float, float], None],
-) -> Sampled:
-    """Turns of sampling and maximising, then draws at the mean of the last turns."""
-
-    def posterior(v: Array) -> InputPosterior:
-        spread = np.sqrt(space.input_factor(v)) * data.spread
-        return InputPosterior(data.y, data.X, spread, space.theta(v))
-
-    shape = (n_chains, *data.X.shape)
-    sampler = Sampler(posterior(vector), rng.standard_normal(shape), rng)
-    sampler.advance(WARM_UP, adapt=True)
-    vectors, path = [vector], list[float]()
-    converged = not vector.size
-    while not converged and len(path) < max_iter:
-        done = len(path)
-        moves = round(np.interp(done, [0, 3 * WINDOW], MOVES))
-        xi = sampler.advance(moves, adapt=True)[0].reshape(-1, *data.X.shape)
-        vector, value = maximise(space, vector, data, xi, CLIMB)
-        sampler.posterior = posterior(vector)
-        vectors.append(vector)
-        path.append(value)
-        report(done + 1, space.theta(vector).noise, value)
-        converged = settled(np.array(vectors), tol)
-    if path:
-        vector = np.mean(vectors[-WINDOW:], axis=0)
-    sampler.posterior = posterior(vector)
-    sampler.advance(WARM_UP, adapt=True)
-    length = -(-n_samples // n_chains)
-    draws, values, acceptance = sampler.advance(length * thin, adapt=False)
-    effective = effective_sample_size(draws)
-    inputs = sampler.posterior.inputs(draws[:, thin - 1 :: thin])
-    return Sampled(
-        vector,
-        inputs,
-        values[:, thin - 1 :: thin],
-        np.array(path),
-        np.array(vectors),
-        acceptance,
-        effective,
-        sampler.step.settled,
-        bool(converged),
-    )
 
 
 def settled(vectors: Array, tol: float) -> bool:

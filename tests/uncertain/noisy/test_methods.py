@@ -1,13 +1,20 @@
-"""The objectives of the methods for noisy inputs, and their derivatives."""
+"""The methods for noisy inputs: their choice, their objectives and derivatives."""
+
+import warnings
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.model_selection import GridSearchCV
 
 from sparsebayes.engine.noisy_gp import smoothed_kernel
-from sparsebayes.uncertain.noisy import impute, slope, stochastic_em
-from sparsebayes.uncertain.noisy.space import Data, Space, normal_nodes
+from sparsebayes.uncertain import Imputation, NoisyInputGPR, Slope, StochasticEM
+from sparsebayes.uncertain.noisy import imputation, slope, stochastic_em
+from sparsebayes.uncertain.noisy.regressor import as_method
+from sparsebayes.uncertain.noisy.space import NoisyData, Space, normal_nodes
 
 KERNELS = {
     "isotropic": 2.0 * RBF(1.3),
@@ -19,7 +26,7 @@ KERNELS = {
 RNG = np.random.default_rng(0)
 X2 = RNG.uniform(-3, 3, (25, 2))
 Y2 = np.sin(X2[:, 0]) * np.cos(X2[:, 1]) + 0.2 * RNG.standard_normal(25)
-DATA = Data(Y2, X2, RNG.uniform(0.0, 0.5, (25, 2)))
+DATA = NoisyData(Y2, X2, RNG.uniform(0.0, 0.5, (25, 2)))
 GRID = RNG.uniform(-3, 3, (12, 2))
 
 
@@ -80,11 +87,11 @@ def test_slope_evidence_gradient_is_the_finite_difference(space):
     np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_impute_gradient_is_the_finite_difference(space):
+def test_imputation_gradient_is_the_finite_difference(space):
     held = space.hold(space.start, 0.05)
     joint = np.concatenate([held.start, np.random.default_rng(3).standard_normal(50)])
-    _, gradient = impute.objective(held, DATA, joint)
-    expected = difference(lambda z: impute.objective(held, DATA, z)[0], joint)
+    _, gradient = imputation.objective(held, DATA, joint)
+    expected = difference(lambda z: imputation.objective(held, DATA, z)[0], joint)
     np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
 
 
@@ -113,7 +120,7 @@ def test_steepness_is_the_posterior_mean_of_the_variance():
     """Against functions drawn from the posterior."""
     space = Space(2.0 * RBF(1.3), 0.1, 1, by_kernel=True, noise_bounds=(1e-6, 10.0))
     x, y = np.linspace(-3, 3, 8)[:, None], np.sin(np.linspace(-3, 3, 8))
-    data = Data(y, x, np.full((1, 1), 0.3))
+    data = NoisyData(y, x, np.full((1, 1), 0.3))
     process = slope.evaluate(space, space.start, data, np.ones(8))[2].process
     nodes, weights = normal_nodes(1)
     places = x[2] + np.sqrt(0.3) * nodes
@@ -132,3 +139,29 @@ def test_drift_is_told_from_scatter():
     settled = [stochastic_em.settled(scatter[:n] - scatter[:n].mean(0), 0.1) for n in (20, 30)]
     assert not settled[0] and settled[1]
     assert not stochastic_em.settled(0.01 * scatter + drift, 0.1)
+
+
+def test_names_stand_for_objects_with_their_defaults():
+    kinds = {"stochastic_em": StochasticEM, "imputation": Imputation, "slope": Slope}
+    for name, kind in kinds.items():
+        found = as_method(name, 10)
+        assert type(found) is kind and found.get_params() == kind().get_params()
+
+
+def test_auto_takes_the_fast_method_where_samples_are_many():
+    kinds = {n: type(as_method("auto", n)) for n in (1, 200, 201, 5000)}
+    assert kinds == {1: StochasticEM, 200: StochasticEM, 201: Slope, 5000: Slope}
+    assert NoisyInputGPR(input_noise=1.0).method == "auto"
+
+
+def test_parameters_of_a_method_can_be_searched():
+    model = NoisyInputGPR(input_noise=0.3, method=Slope(), random_state=0)
+    search = GridSearchCV(model, {"method__max_iter": [1, 3]}, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        best = search.fit(X2, Y2).best_estimator_
+        limited, free = (clone(model).set_params(method__max_iter=n).fit(X2, Y2) for n in (1, 20))
+    assert limited.n_iter_ == 1 < free.n_iter_
+    assert best.method_.max_iter == best.method.max_iter == search.best_params_["method__max_iter"]
+    assert best.method_ is not best.method
+    assert model.method.max_iter == 20  # clones were changed, not the method that was given

@@ -1,0 +1,69 @@
+"""What `NoisyInputGPR` asks of a method, and what a method gives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sparsebayes._support.reporting import Reporter
+from sparsebayes.uncertain.noisy.mixture import Process
+from sparsebayes.uncertain.noisy.space import NoisyData, Space
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a method has found.
+
+    Attributes
+    ----------
+    space, vector : Space and ndarray
+        What was learned, and how to read it.
+    data : NoisyData
+        With the variances that `vector` may have a factor of.
+    inputs : ndarray, (N, D)
+        Imputed inputs, the mean of sampled ones, or those observed.
+    processes : list of Process
+        To predict with, each of the same weight.
+    path : ndarray
+        The objective after each turn, or at each level.
+    converged : bool
+    remedy : str
+        What to do if it has not converged.
+    attributes : dict
+        Further attributes of the regressor, which this method alone has.
+    """
+
+    space: Space
+    vector: Array
+    data: NoisyData
+    inputs: Array
+    processes: list[Process]
+    path: Array
+    converged: bool
+    remedy: str
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+class Method(BaseEstimator, ABC):
+    """A way to learn from noisy inputs. Its parameters can be searched: ``method__max_iter``."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """The parameters are what they should be, or a clear error."""
+
+    @abstractmethod
+    def learn(
+        self,
+        space: Space,
+        data: NoisyData,
+        variance: float,
+        rng: np.random.Generator,
+        reporter: Reporter,
+    ) -> Learned:
+        """Learn what is free in `space`; `variance` is that of the targets."""
