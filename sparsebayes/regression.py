@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from sparsebayes._rvm.base import Machine
+from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import as_noise, as_prior
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
@@ -161,6 +162,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
         self.random_state = random_state
         self.verbose = verbose
 
+    @interruptible
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RVR:
         """Fit the model.
@@ -194,7 +196,6 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
         self._store_importances(X, self.weights_[None], weights)
         self._remember(X, sites)
         progress.end()
-        self._warn()
         return self
 
     def _sites(self, target: Array, weights: Array, noise: float | None) -> Gaussian:

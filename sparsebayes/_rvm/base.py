@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -20,7 +18,7 @@ from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
-from sparsebayes.engine import Adaptive, Design, Problem, Solution, Solver, run
+from sparsebayes.engine import Adaptive, Design, Interrupted, Problem, Solution, Solver, run
 
 Array = np.ndarray
 
@@ -115,19 +113,22 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         weights: Array,
         progress: Progress,
     ) -> tuple[Basis, Solution]:
-        """The end of the search, and the basis with its length scales there."""
+        """The end of the search, by Ctrl-C or not, and the basis with its length scales there."""
         family = self._family(basis, X, weights)
         if family is not None:
             solver = Adaptive(solver, family)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        solution = run(
-            solver,
-            problem,
-            max_iter=self.max_iter,
-            tol=self.tol * max(1.0, problem.n_samples / 1000.0),
-            rng=rng,
-            report=progress.report,
-        )
+        try:
+            solution = run(
+                solver,
+                problem,
+                max_iter=self.max_iter,
+                tol=self.tol * max(1.0, problem.n_samples / 1000.0),
+                rng=rng,
+                report=progress,
+            )
+        except Interrupted as interruption:
+            solution = interruption.solution
         if family is not None and solution.theta is not None:
             basis = family.basis(solution.theta)
         return basis, solution
@@ -209,11 +210,6 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stop.converged
         self.stop_reason_ = solution.stop.value
-
-    def _warn(self) -> None:
-        if not self.converged_:
-            text = f"{type(self).__name__} {self.stop_reason_}."
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     @staticmethod
     def _batches(n_samples: int, numbers: int) -> Any:

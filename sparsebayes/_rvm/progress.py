@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from sparsebayes.engine.solvers.driver import Step
+from sparsebayes._support.reporting import Reporter
+from sparsebayes.engine import Step
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -23,10 +24,17 @@ except ImportError:  # scikit-learn < 1.9
 
 
 class Progress:
-    """Called by the engine after each step; returns True where a callback asks to stop."""
+    """Called by the engine after each step; returns True where the search is to stop.
+
+    Attributes
+    ----------
+    cancelled : bool
+        Whether it is to stop for another reason than that a callback asks for it.
+    """
 
     def __init__(self, estimator: Any, X: Any, y: Any, max_iter: int) -> None:
-        self.estimator = estimator
+        self.estimator, self.cancelled = estimator, False
+        self.reporter = Reporter(type(estimator).__name__, estimator.verbose)
         self.context = None
         # Without callbacks, its own or those of an estimator around it, there is none to tell.
         if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
@@ -34,26 +42,20 @@ class Progress:
             self.context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
         self.data = {"X": X, "y": y}
 
-    @property
-    def report(self) -> Any:
-        """The function for the engine; None where nobody listens."""
-        listens = self.estimator.verbose or hasattr(self.estimator, "_skl_callbacks")
-        return self._report if listens else None
-
-    def _report(self, n_iter: int, step: Step) -> bool:
-        if self.estimator.verbose and (n_iter % 10 == 1 or self.estimator.verbose > 1):
+    def __call__(self, n_iter: int, step: Step) -> bool:
+        if self.reporter.due(n_iter):
             state = step.state
-            print(
-                f"[{type(self.estimator).__name__}] step {n_iter:5d}  "
-                f"objective {state.objective:.6g}  functions {state.active.size}"
+            self.reporter.tell(
+                f"step {n_iter:5d}  objective {state.objective:.6g}  functions {state.active.size}"
                 f"{f'  noise variance {1.0 / state.beta:.3g}' if state.local is None else ''}"
                 f"{'' if step.accepted else '  (exploring)'}"
             )
-        if self.context is None:
-            return False
+        if self.context is None or not hasattr(self.estimator, "_skl_callbacks"):
+            return self.cancelled  # nobody listens to steps
         task = self.context.subcontext(task_name="step")
         task.call_on_fit_task_begin(estimator=self.estimator)
-        return bool(task.call_on_fit_task_end(estimator=self.estimator))
+        asked = bool(task.call_on_fit_task_end(estimator=self.estimator))
+        return asked or self.cancelled
 
     def end(self) -> None:
         """Tell the callbacks that the fit is over."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
 
 from sparsebayes._rvm.base import Machine
+from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.validation import check_choice, check_labels, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.classification import class_probability
 from sparsebayes.classification.class_weight import weigh_classes
+from sparsebayes.classification.one_vs_rest import fit_one_vs_rest
 from sparsebayes.engine import (
     Design,
     Latent,
@@ -25,9 +27,7 @@ from sparsebayes.engine import (
     Softmax,
     Solution,
     Solver,
-    learn,
 )
-from sparsebayes.engine.linalg import one_thread
 
 Array = np.ndarray
 
@@ -35,6 +35,24 @@ LINKS = ("logit", "probit")
 MULTI_CLASS = ("multinomial", "ovr")
 _CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
 INFERENCES = tuple(_CAVITIES)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What is fitted.
+
+    Attributes
+    ----------
+    X : ndarray, (N, D)
+        All inputs, which the functions may be centred on.
+    rows, labels, weights : ndarray, (n, D), (n,) and (n,)
+        The samples that have weight.
+    """
+
+    X: Array
+    rows: Array
+    labels: Array
+    weights: Array
 
 
 class RVC(ClassifierMixin, Machine):
@@ -208,6 +226,7 @@ class RVC(ClassifierMixin, Machine):
         self.random_state = random_state
         self.verbose = verbose
 
+    @interruptible
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RVC:
         """Fit the model.
@@ -240,20 +259,28 @@ class RVC(ClassifierMixin, Machine):
         progress = Progress(self, X, y, self.max_iter)
         basis = self._fit_basis(X, weights)
         self.__dict__.pop("estimators_", None)
+        samples = Samples(X, X[seen], labels, weights[seen])
         if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
-            self._fit_each(solver, basis, X, seen, labels, weights[seen], progress)
+            fit_one_vs_rest(self, solver, basis, samples, progress)
+            self._store_importances(samples.rows, self.weights_, samples.weights)
         else:
-            problem = self._problem(self._design(basis, X[seen]), labels, weights[seen])
-            basis, solution = self._climb(solver, problem, basis, X[seen], weights[seen], progress)
-            self._store(basis, X, solution)
-            self._remember(X[seen], weights[seen], solution)
-        latent = np.atleast_2d(self.weights_)
-        if latent.shape[0] > 1 and not hasattr(self, "estimators_"):
-            latent = latent - latent.mean(axis=0)  # a softmax sees differences only
-        self._store_importances(X[seen], latent, weights[seen])
+            self._fit_one(solver, basis, self._design(basis, samples.rows), samples, progress)
         progress.end()
-        self._warn()
         return self
+
+    def _fit_one(
+        self, solver: Solver, basis: Basis, design: Design, samples: Samples, progress: Progress
+    ) -> None:
+        """One model of all classes."""
+        rows, weights = samples.rows, samples.weights
+        problem = self._problem(design, samples)
+        basis, solution = self._climb(solver, problem, basis, rows, weights, progress)
+        self._store(basis, samples.X, solution)
+        self._remember(samples, solution)
+        latent = np.atleast_2d(self.weights_)
+        if len(latent) > 1:
+            latent = latent - latent.mean(axis=0)  # a softmax sees differences only
+        self._store_importances(rows, latent, weights)
 
     def _check_likelihood(self) -> None:
         check_choice("link", self.link, LINKS)
@@ -266,7 +293,8 @@ class RVC(ClassifierMixin, Machine):
                 "link='logit' has inference='laplace'."
             )
 
-    def _sites(self, labels: Array, weights: Array) -> Sites:
+    def _sites(self, samples: Samples) -> Sites:
+        labels, weights = samples.labels, samples.weights
         if self.classes_.size > 2:
             return Softmax(labels, weights, self.classes_.size)
         signs = np.where(labels == 1, 1.0, -1.0)
@@ -274,9 +302,9 @@ class RVC(ClassifierMixin, Machine):
             return Logit(signs, weights)
         return Probit(signs, weights, _CAVITIES[self.inference])
 
-    def _problem(self, design: Design, labels: Array, weights: Array) -> Latent:
-        prior = as_prior(self.prior, float(weights.sum()), labels=True)
-        sites = self._sites(labels, weights)
+    def _problem(self, design: Design, samples: Samples) -> Latent:
+        prior = as_prior(self.prior, float(samples.weights.sum()), labels=True)
+        sites = self._sites(samples)
         return Latent(design, prior, sites, share=self.share_alpha and sites.outputs > 1)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
@@ -299,17 +327,18 @@ class RVC(ClassifierMixin, Machine):
         )  # fmt: skip
         self._store_search(solution)
 
-    def _remember(self, X: Array, weights: Array, solution: Solution) -> None:
+    def _remember(self, samples: Samples, solution: Solution) -> None:
         assert solution.state.local is not None
         expansion = solution.state.local.expansion
-        latent = self.basis_.columns(X) @ np.atleast_2d(self.weights_).T
+        latent = self.basis_.columns(samples.rows) @ np.atleast_2d(self.weights_).T
         outputs = latent.shape[1]
         curvature = np.stack([expansion.curvature(k) for k in range(outputs)], axis=1)
         # A label is the sign, or the place of the largest, of f with noise: normal, logistic, or
         # Gumbel's. Where classes can be separated f is as large as one likes; its noise is not.
         noise = 1.0 if self.link == "probit" else np.pi**2 / (6.0 if outputs > 1 else 3.0)
-        spread = np.average((latent - np.average(latent, 0, weights)) ** 2, 0, weights).mean()
-        self._observe(X, expansion.slope, curvature, float(min(spread, 3.0 * noise)))
+        center = np.average(latent, 0, samples.weights)
+        spread = np.average((latent - center) ** 2, 0, samples.weights).mean()
+        self._observe(samples.rows, expansion.slope, curvature, float(min(spread, 3.0 * noise)))
 
     def _set_weights(
         self,
@@ -336,73 +365,6 @@ class RVC(ClassifierMixin, Machine):
     @property
     def intercept_(self) -> Array:
         return self._linear_terms("intercept_")[1]
-
-    def _fit_each(
-        self,
-        solver: Solver,
-        basis: Basis,
-        X: Array,
-        seen: Array,
-        labels: Array,
-        weights: Array,
-        progress: Progress,
-    ) -> None:
-        """One model for each class, and all of them as one with independent blocks."""
-
-        rows = X[seen]
-        family = self._family(basis, rows, weights)
-        if family is not None:  # one set of length scales, by the classes together
-            problem = self._problem(self._design(basis, rows), labels, weights)
-            with one_thread():
-                basis = family.basis(learn(problem, family))
-        design = self._design(basis, rows)
-
-        def fit(k: int) -> RVC:
-            fixed = {"multi_class": "multinomial", "adapt": None}
-            model = RVC(**{**self.get_params(deep=False), **fixed})
-            model.classes_ = np.array([False, True])
-            model.n_features_in_ = self.n_features_in_
-            inside = (labels == k).astype(np.intp)
-            problem = model._problem(design, inside, weights)
-            _, solution = model._climb(solver, problem, basis, rows, weights, progress)
-            model._store(basis, X, solution)
-            model._store_importances(rows, model.weights_[None], weights)
-            model._remember(rows, weights, solution)
-            return model
-
-        with one_thread():  # threads share the design; BLAS must not start its own in each
-            parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-            models = parallel(delayed(fit)(k) for k in range(self.classes_.size))
-        self.estimators_ = list(models)
-        self._forget()
-        if self.augment:
-            self.augment_variance_ = np.array([model.augment_variance_ for model in models])
-        kept = np.unique(np.concatenate([model.relevance_ for model in models]))
-        self._keep(basis, X, kept)
-        self._set_weights(
-            np.concatenate([model.weights_ for model in models]),
-            np.concatenate([model.alpha_ for model in models]),
-            np.concatenate([model.determined_ for model in models]),
-            np.concatenate([np.full(model.weights_.size, k) for k, model in enumerate(models)]),
-            np.concatenate([np.searchsorted(kept, model.relevance_) for model in models]),
-            (len(models), kept.size),
-        )
-        size = sum(model.weights_.size for model in models)
-        self.sigma_ = np.zeros((size, size))
-        start = 0
-        for model in models:
-            part = slice(start, start + model.weights_.size)
-            self.sigma_[part, part] = model.sigma_
-            start = part.stop
-        self.log_evidence_ = float(sum(model.log_evidence_ for model in models))
-        longest = max(model.evidence_path_.size for model in models)
-        paths = [np.pad(m.evidence_path_, (0, longest - m.evidence_path_.size), mode="edge")
-                 for m in models]  # fmt: skip
-        self.evidence_path_ = np.sum(paths, axis=0)
-        self.n_iter_ = max(model.n_iter_ for model in models)
-        self.converged_ = all(model.converged_ for model in models)
-        worst = next((m for m in models if not m.converged_), models[0])
-        self.stop_reason_ = worst.stop_reason_
 
     def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """How strongly the model decides; or the latent function and its uncertainty.

@@ -11,7 +11,7 @@ from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.priors import Flat, Gamma, Prior, Smoothness, Trace
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.model.sites import Gaussian, Logit, Probit, Sites, Softmax
-from sparsebayes.engine.solvers.driver import Solution, Solver, Step, Stop, run
+from sparsebayes.engine.solvers.driver import Interrupted, Solution, Solver, Step, Stop, run
 from sparsebayes.engine.solvers.em import EM
 from sparsebayes.engine.solvers.exchange import Exchanging, Swap
 from sparsebayes.engine.solvers.scales import Adaptive, Family, learn
@@ -29,6 +29,7 @@ __all__ = [
     "Flat",
     "Gamma",
     "Gaussian",
+    "Interrupted",
     "Latent",
     "Lazy",
     "Logit",

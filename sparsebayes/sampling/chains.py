@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from sparsebayes._support.reporting import Reporter
-from sparsebayes.engine import Sequential, Stop, linalg, run
+from sparsebayes.engine import Sequential, linalg, run
 from sparsebayes.engine.mcmc.chain import Chain
 from sparsebayes.sampling.draws import Draws
 from sparsebayes.sampling.methods import Method, Start
@@ -52,8 +52,6 @@ def _other_optimum(model: SampledModel, rng: np.random.Generator) -> Start:
     half = np.sort(rng.permutation(total)[: (total + 1) // 2])
     part = problem.restrict(half)
     end = run(Sequential(), part, max_iter=model.max_iter, tol=model.tol, rng=rng)
-    if end.stop is Stop.INTERRUPTED:
-        raise KeyboardInterrupt
     state = end.state
     active = half[state.active]
     return active, np.log(state.alpha / (state.beta * problem.norms[active])), float(state.beta)

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from sparsebayes._support.validation import check_switches, whole_number
-from sparsebayes.engine import Stop
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import load_arviz
 from sparsebayes.sampling.chains import run_chain
@@ -142,8 +141,6 @@ def sample_posterior(
     seed = check_random_state(random_state).randint(2**31 - 1)
 
     optimum = clone(estimator).fit(X, y, sample_weight=sample_weight)
-    if optimum.stop_reason_ == Stop.INTERRUPTED.value:
-        raise KeyboardInterrupt
     inputs, targets, weights = optimum._check_data(X, y, sample_weight, y_numeric=True)
     targets = np.asarray(targets, dtype=np.float64)
     model = build(

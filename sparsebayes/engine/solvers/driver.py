@@ -36,6 +36,9 @@ class Stop(Enum):
     )
     MAX_ITER = "stopped at max_iter before convergence; raise max_iter, or raise tol"
     INTERRUPTED = "interrupted; the model is the best found until then, fit again for a better one"
+    CALLBACK = (
+        "stopped by a callback; the model is the best found until then, fit again for a better one"
+    )
     SINGULAR = (
         "stopped: the Hessian of the next state is singular in rounding; "
         "raise the noise, shorten the length scale or remove nearly equal basis functions"
@@ -99,6 +102,20 @@ class Solution:
     theta: Array | None = None
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a search.
+
+    Attributes
+    ----------
+    solution : Solution
+        The best found until then.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(solution.stop.value)
+        self.solution = solution
+
+
 Report = Callable[[int, Step], bool]
 
 
@@ -113,7 +130,8 @@ def run(
 ) -> Solution:
     """Run `solver` for at most `max_iter` steps.
 
-    `report` is called after each step and asks for an end by returning True.
+    `report` is called after each step and asks for an end by returning True. Ctrl-C raises
+    `Interrupted`, which has the solution until then.
     """
     best, theta = start(problem), None
     path: list[float] = []
@@ -135,11 +153,14 @@ def run(
                         path.pop()
                     path.append(best.objective)
                 if report is not None and report(n_iter, step):
-                    stop = Stop.INTERRUPTED
+                    stop = Stop.CALLBACK
                     break
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED
-    return Solution(best, np.array(path or [best.objective]), n_iter, stop, theta)
+    solution = Solution(best, np.array(path or [best.objective]), n_iter, stop, theta)
+    if stop is Stop.INTERRUPTED:
+        raise Interrupted(solution)
+    return solution
 
 
 def start(problem: Problem) -> State:

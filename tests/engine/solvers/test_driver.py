@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsebayes.engine import EM, Sequential, Step, Stop, run
+from sparsebayes.engine import EM, Interrupted, Sequential, Step, Stop, run
 from sparsebayes.engine.solvers.driver import start
 from tests.engine.conftest import kernel_problem
 
@@ -34,7 +34,10 @@ def test_ctrl_c_leaves_the_best_model_so_far(solver):
             raise KeyboardInterrupt
         return False
 
-    solution = fit(solver, problem, report=interrupt)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fit(solver, problem, report=interrupt)
+    assert isinstance(caught.value, Interrupted)
+    solution = caught.value.solution
     assert solution.stop is Stop.INTERRUPTED and solution.n_iter == 4
     assert solution.state.objective == solution.path[-1]
     assert solution.state.objective > start(problem).objective
@@ -42,7 +45,7 @@ def test_ctrl_c_leaves_the_best_model_so_far(solver):
 
 def test_a_report_can_ask_for_the_end():
     solution = fit(EM(), kernel_problem(), report=lambda n_iter, step: n_iter == 3)
-    assert solution.n_iter == 3 and solution.stop is Stop.INTERRUPTED
+    assert solution.n_iter == 3 and solution.stop is Stop.CALLBACK
 
 
 def test_exploring_counts_and_leaves_no_trace():

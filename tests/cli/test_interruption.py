@@ -1,0 +1,79 @@
+"""Ctrl-C on the command line: exit status 130, and no file."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sparsebayes.cli import main
+from sparsebayes.engine import Sequential
+from tests.cli.tables import write_csv
+
+# The command as it is, but it says when the search has begun.
+COMMAND = """
+import sys
+from sparsebayes.cli import main
+from sparsebayes.engine import Sequential
+
+climb = Sequential.climb
+
+def told(self, problem, tol, rng):
+    print("searching", flush=True)
+    return climb(self, problem, tol, rng)
+
+Sequential.climb = told
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def large(path, n_rows=3000):
+    """A table whose fit takes far longer than the test."""
+    rng = np.random.default_rng(0)
+    inputs = rng.standard_normal((n_rows, 6))
+    y = np.sin(2 * inputs[:, 0]) * inputs[:, 1] + 0.3 * rng.standard_normal(n_rows)
+    write_csv(path, {**{f"x{j}": x for j, x in enumerate(inputs.T)}, "y": y})
+
+
+def test_ctrl_c_of_a_fit(tmp_path):
+    table, output, figures = tmp_path / "data.csv", tmp_path / "model.skops", tmp_path / "figures"
+    large(table)
+    argv = ["fit", str(table), "--target", "y", "-o", str(output), "--figures", str(figures)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline() == "searching\n"
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert err == "sparsebayes: interrupted\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+    assert set(out.splitlines()) <= {"searching"}
+
+
+@pytest.mark.parametrize("folds", ["0", "3"])
+def test_a_cut_fit_is_not_a_model(tmp_path, monkeypatch, capsys, folds):
+    """Neither in the fit itself nor, the model being done, in its cross-validation."""
+    monkeypatch.chdir(tmp_path)
+    climb, searches = Sequential.climb, []
+
+    def cut(self, problem, tol, rng):
+        searches.append(problem)
+        if len(searches) > int(folds):
+            yield next(climb(self, problem, tol, rng))
+            raise KeyboardInterrupt
+        return (yield from climb(self, problem, tol, rng))
+
+    monkeypatch.setattr(Sequential, "climb", cut)
+    assert main(["fit", "-o", "m.skops", "--length-scale", "30", "--folds", folds]) == 130
+    assert capsys.readouterr() == ("", "sparsebayes: interrupted\n")
+    assert len(searches) == int(folds) + 1
+    assert list(tmp_path.iterdir()) == []
