@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -85,8 +85,9 @@ def test_while_length_scales_are_learned(model, monkeypatch):
         model.fit(X, targets)
     first = clone(model).set_params(adapt=None).fit(X, targets)
     assert_marked(model, first.n_iter_)
-    assert_array_equal(model.predict(GRID), first.predict(GRID))
-    assert_array_equal(model.length_scale_, [3.0, 3.0])
+    # The scales have been through a logarithm.
+    assert_allclose(model.predict(GRID), first.predict(GRID), rtol=1e-10, atol=1e-12)
+    assert_allclose(model.length_scale_, [3.0, 3.0], rtol=1e-14)
 
 
 @pytest.mark.parametrize("step", [0, 3])
@@ -164,12 +165,12 @@ def test_searches_over_folds_stop():
 
     def kernel(A, B):
         fits.append(len(A))
-        return raising() if len(fits) > 200 else RBF(1.0).fit(B).columns(A)
+        return raising() if len(fits) > 20 else RBF(1.0).fit(B).columns(A)
 
     search = GridSearchCV(RVR(kernel), {"prior": ["flat", "bic"]}, cv=5, error_score=np.nan)
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, TARGETS)
-    assert len(fits) == 201
+    assert len(fits) == 21
 
 
 def test_nothing_else_swallows_it():
