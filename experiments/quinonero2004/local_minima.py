@@ -47,7 +47,7 @@ def minimise(problem: Exact, start: Array, basis: Basis, grid: Array, truth: Arr
         state = problem.evaluate(active, np.exp(p[:-1]), float(np.exp(-p[-1])))
         if state is None:  # not positive definite in rounding
             return 1e10, np.zeros_like(p)
-        by_alpha, by_beta = gradient(problem, state)
+        by_alpha, by_beta = gradient(state, problem)
         return -state.evidence, -np.append(by_alpha, -by_beta)
 
     found = minimize(

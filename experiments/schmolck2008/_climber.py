@@ -1,6 +1,6 @@
 """S08's own algorithm (Alg. 1): one component at a time, picked at random.
 
-The engine's solver scores all functions, moves many of them together and dives below the noise,
+The engine's solver scores all functions, moves many of them together and restarts below the noise,
 and is deterministic. This is the algorithm it replaces, kept to count the optima that the order of
 the steps alone can lead to.
 """
@@ -145,7 +145,7 @@ def _moved(problem: Exact, state: State, i: Array, alpha: Array) -> State | None
 
 def _with_noise(problem: Exact, state: State) -> State:
     """The noise re-estimated once, with the posterior held.  # S08 (2.84)"""
-    slope = gradient(problem, state)[1]
+    slope = gradient(state, problem)[1]
     # slope = ½(N − Σγ − β‖r‖²) − Σf′; the β that makes it vanish if all but β‖r‖² stayed
     beta = state.beta * (1.0 + 2.0 * slope / (state.beta * problem.residual_energy(state)))
     if beta <= 0.0:

@@ -17,6 +17,7 @@ from sparsebayes.engine import (
     Exchanging,
     Gaussian,
     MatrixFree,
+    Policy,
     Prior,
     Sequential,
     Solver,
@@ -27,7 +28,8 @@ from sparsebayes.engine.orthonormal import shrinkage_prior
 
 Array = np.ndarray
 
-_SEARCH = Sequential(many=1024)  # of more functions one dive is enough: they hardly overlap
+# Of more functions one low-noise restart is enough: they hardly overlap.
+_SEARCH = Sequential(Policy(many=1024))
 _TOL_SAMPLES = 1000.0  # samples that `tol` is meant for: the log evidence grows with their number
 # Samples times functions up to which exchanges are tried. They take as long as the search or
 # twice that, which is seconds from there on.

@@ -9,20 +9,23 @@ from sparsebayes.engine.model.exact import Exact
 from sparsebayes.engine.model.latent import Latent
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.priors import Flat, Gamma, Prior, Smoothness, Trace
-from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.model.problem import AdaptableProblem, Problem
 from sparsebayes.engine.model.sites import Gaussian, Logit, Probit, Sites, Softmax
 from sparsebayes.engine.solvers.driver import Interrupted, Solution, Solver, Step, Stop, run
 from sparsebayes.engine.solvers.em import EM
 from sparsebayes.engine.solvers.exchange import Exchanging, Swap
+from sparsebayes.engine.solvers.policy import Effort, Policy
 from sparsebayes.engine.solvers.scales import Adaptive, Family, learn
 from sparsebayes.engine.solvers.sequential import Sequential
 from sparsebayes.engine.solvers.subspace import Subspace
 
 __all__ = [
     "EM",
+    "AdaptableProblem",
     "Adaptive",
     "Dense",
     "Design",
+    "Effort",
     "Exact",
     "Exchanging",
     "Family",
@@ -34,6 +37,7 @@ __all__ = [
     "Lazy",
     "Logit",
     "MatrixFree",
+    "Policy",
     "Prior",
     "Probit",
     "Problem",

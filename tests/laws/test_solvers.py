@@ -82,7 +82,7 @@ def test_laws(solver, name, prior):
     assert np.all(np.diff(solution.path) >= 0)  # the objective never falls
     assert solution.path[-1] == solution.state.objective
     assert single_steps(problem, solution.state) <= TOL  # it ends where TF03 ends
-    by_alpha, by_beta = gradient(problem, solution.state)
+    by_alpha, by_beta = gradient(solution.state, problem)
     assert np.abs(by_alpha).max() < 1e-3 and abs(by_beta) < 1e-3
     assert not collapsed(problem, solution.state)
     assert np.unique(solution.state.active).size == solution.state.active.size
@@ -113,7 +113,7 @@ def test_from_the_same_start_all_routes_end_at_the_same_evidence(name):
     first = problem.evaluate(end.active, alpha, 1.2 * end.beta)
     assert first.evidence < end.evidence - 0.1
     ends = {
-        "sequential": drain(Sequential()._settle(problem, first, 0.01)),
+        "sequential": drain(Sequential().resume(problem, first, 0.01)),
         "em": drain(close(problem, first, 0.01, mackay=False)),
         "mackay": drain(close(problem, first, 0.01, mackay=True)),
     }

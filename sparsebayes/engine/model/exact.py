@@ -12,14 +12,24 @@ from sparsebayes.engine import linalg
 from sparsebayes.engine.model.design import Dense, Design
 from sparsebayes.engine.model.posterior import State, gradient
 from sparsebayes.engine.model.priors import Flat, Prior
-from sparsebayes.engine.model.problem import Problem, Survey, blocks, first_of_equals, probe
+from sparsebayes.engine.model.problem import (
+    AdaptableProblem,
+    CandidateProducts,
+    blocks,
+    first_of_equals,
+    probe,
+)
 from sparsebayes.engine.model.sites import Gaussian
 
 Array = np.ndarray
 
 
-class Exact(Problem):
-    """A linear model with Gaussian noise.
+_FIRST_NOISE = 0.1  # of the targets' mean square, to begin with: neither nothing nor all is noise
+_MOST_PRECISION = 1e10  # β times the same: a smaller residual has few digits left
+
+
+class Exact(AdaptableProblem):
+    """A linear model with Gaussian noise, given or estimated (`EstimatedNoise`).
 
     Products with the design are in the metric of the weights w, without β, so they stay
     valid when β changes. Rows of ``ΦᵀWΦ`` are computed for functions that are active when all
@@ -38,7 +48,6 @@ class Exact(Problem):
         self.sites = sites
         self.n_samples = sites.size
         self.energy = float(sites.target @ (sites.weights * sites.target))
-        self.max_beta = 1e10 * sites.size / self.energy if self.energy > 0 else np.inf
         self._memory_budget = memory_budget
         self._set_design(design)
 
@@ -50,14 +59,18 @@ class Exact(Problem):
         self._set_products(norms, projected)
 
     @property
-    def free(self) -> bool:  # type: ignore[override]
-        return self.sites.noise_variance is None
+    def noise(self) -> Exact | None:
+        return self if self.sites.noise_variance is None else None
 
     @property
     def beta(self) -> float:  # type: ignore[override]
-        """The fixed β, or that of a tenth of the targets' mean square."""
+        """The fixed β, or one to begin with."""
         fixed = self.sites.noise_variance
-        return 1.0 / fixed if fixed is not None else self.n_samples / (0.1 * self.energy)
+        return 1.0 / fixed if fixed is not None else self.n_samples / (_FIRST_NOISE * self.energy)
+
+    @property
+    def max_beta(self) -> float:
+        return _MOST_PRECISION * self.n_samples / self.energy if self.energy > 0 else np.inf
 
     def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
         return self._evaluate(active, alpha, beta, self.gram(active))
@@ -106,7 +119,7 @@ class Exact(Problem):
         gram[:size, size:] = gram[size:, :size].T
         return self._evaluate(active, np.append(state.alpha, alpha), state.beta, gram)
 
-    def survey(self, state: State) -> Survey:
+    def candidate_products(self, state: State) -> CandidateProducts:
         """O(S M), without a look at the samples."""
         beta, active = state.beta, state.active
 
@@ -118,7 +131,7 @@ class Exact(Problem):
         q = beta * self.moments
         for part in blocks(q.size, active.size):
             q[part] -= state.mean @ rows(part)
-        return Survey(beta * self.norms, q, rows)
+        return CandidateProducts(beta * self.norms, q, rows)
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
         columns = self.design.columns(index)
@@ -168,7 +181,7 @@ class Exact(Problem):
         by_gram = self.prior.by_gram(state)
         spread = state.cov - 2.0 * (np.diag(by_gram) if by_gram.ndim == 1 else by_gram)
         slopes = np.outer(residual, state.mean) - columns @ spread  # T01 (55)
-        return *gradient(self, state), state.beta * self._weighted(slopes)
+        return *gradient(state, self), state.beta * self._weighted(slopes)
 
     def gram_rows(self, index: Array) -> Array:
         """A copy of the chosen rows of ``ΦᵀWΦ``, (k, M)."""

@@ -30,7 +30,12 @@ from sparsebayes.engine.model.design import Dense, Design
 from sparsebayes.engine.model.mode import Functions, Point, expand_at, find_mode
 from sparsebayes.engine.model.posterior import State, alpha_gradient
 from sparsebayes.engine.model.priors import Flat, Prior
-from sparsebayes.engine.model.problem import Problem, Survey, first_of_equals, probe
+from sparsebayes.engine.model.problem import (
+    AdaptableProblem,
+    CandidateProducts,
+    first_of_equals,
+    probe,
+)
 from sparsebayes.engine.model.sites import SiteExpansion, Sites
 
 Array = np.ndarray
@@ -51,17 +56,16 @@ class Approximation:
         return self.point.expansion
 
 
-class Latent(Problem):
+class Latent(AdaptableProblem):
     """A linear model of one or several f behind a likelihood of labels.
 
     Each of the design's functions may contribute to each f with a weight of its own. With `share`
     a function's weights have one precision and are kept or left together; else each is a
-    "function" of this problem by itself.
+    "function" of this problem by itself. β is a power of the likelihood, 1 but while a solver
+    explores.
     """
 
-    free = False
     beta = 1.0
-    max_beta = np.inf
 
     def __init__(self, design: Design, prior: Prior, sites: Sites, *, share: bool = False) -> None:
         self.prior, self.sites = prior, sites
@@ -193,7 +197,7 @@ class Latent(Problem):
         )
         return state if np.isfinite(state.objective) else None
 
-    def survey(self, state: State) -> Survey:
+    def candidate_products(self, state: State) -> CandidateProducts:
         """O(N M S K), in one pass over the design."""
         near = self._near(state)
         expansion, beta = near.expansion, state.beta
@@ -211,7 +215,7 @@ class Latent(Problem):
         scale = norms.T.reshape(outputs, count)
         rows, q = products[:, :size].transpose(1, 0, 2), products[:, size]
         scale, q, rows = (self._gather(part) for part in (scale, q, rows))
-        return Survey(scale, q, lambda part: rows[:, part].copy())
+        return CandidateProducts(scale, q, lambda part: rows[:, part].copy())
 
     def _gather(self, values: Array) -> Array:
         """From (..., K, functions of the design) to the weights, (..., M)."""
@@ -237,9 +241,6 @@ class Latent(Problem):
 
         return overlap
 
-    def residual_energy(self, state: State) -> float:
-        raise AssertionError("labels have no noise to estimate")
-
     def distinct(self) -> Array:
         marks = probe(len(self._empty.slope))
         slopes = np.array([self.design.project(slope) for slope in self._empty.slope.T])
@@ -248,9 +249,6 @@ class Latent(Problem):
         return first_of_equals(
             self._output[first], self.norms, self._gather(slopes)[first], marked[first]
         )
-
-    def hold(self, beta: float) -> Latent:
-        return self
 
     def rebase(self, design: Design) -> Latent:
         other = copy.copy(self)

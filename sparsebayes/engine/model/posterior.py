@@ -14,9 +14,13 @@ from sparsebayes.engine.model.priors import Prior
 
 if TYPE_CHECKING:
     from sparsebayes.engine.model.latent import Approximation
-    from sparsebayes.engine.model.problem import Problem
+    from sparsebayes.engine.model.problem import EstimatedNoise
 
 Array = np.ndarray
+
+# With more effective parameters than this part of the samples, no estimate of the noise is to be
+# believed: it has collapsed, or is about to. Fits of real data were seen at up to two thirds.
+CREDIBLE = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,24 +116,24 @@ def alpha_gradient(state: State) -> Array:
     return state.group * (0.5 * (1.0 - moment) + first)
 
 
-def gradient(problem: Problem, state: State) -> tuple[Array, float]:
+def gradient(state: State, noise: EstimatedNoise) -> tuple[Array, float]:
     """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
-    spread = state.beta * problem.residual_energy(state) + state.n_determined
-    by_beta = 0.5 * (problem.n_samples - spread)
-    if problem.prior.relative:
-        by_beta -= float(problem.prior.slopes(state)[0].sum())
+    spread = state.beta * noise.residual_energy(state) + state.n_determined
+    by_beta = 0.5 * (noise.n_samples - spread)
+    if state.prior.relative:
+        by_beta -= float(state.prior.slopes(state)[0].sum())
     return alpha_gradient(state), by_beta
 
 
-def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Array]:
-    """Gradient and Hessian in (log α, log β); in log α alone where β is not `free`.
+def gradient_and_hessian(state: State, noise: EstimatedNoise | None) -> tuple[Array, Array]:
+    """In (log α, log β); in log α alone without `noise`.
 
     With ``dΣ/dα_j = −Σ_·j Σ_j·`` and ``dμ/dα_j = −Σ_·j μ_j`` all second derivatives are
     products of entries of Σ and μ: nothing here depends on the number of samples.
     """
     alpha, beta, mean, cov = state.precisions, state.beta, state.mean, state.cov
-    size = state.active.size
-    first, second = problem.prior.slopes(state)
+    size, free = state.active.size, noise is not None
+    first, second = state.prior.slopes(state)
     pull = alpha * mean
     scaled = alpha[:, None] * cov  # AΣ
     overlap = scaled * scaled.T  # α_i α_j Σ_ij²
@@ -147,17 +151,17 @@ def curvature(problem: Problem, state: State, *, free: bool) -> tuple[Array, Arr
         block[diagonal, diagonal] += state.group * second
     else:
         block += state.group * second
-    if free:
+    if noise is not None:
         drift = cov @ pull  # dμ/dlog β = ΣAμ
         unshrunk = size - float(shrink.sum())  # Σγ
-        spread = beta * problem.residual_energy(state) + unshrunk
+        spread = beta * noise.residual_energy(state) + unshrunk
         by_row = overlap.sum(axis=1)
         # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij², and its trace with βG is that of (I − ΣA)²
         cross = 0.5 * (shrink - by_row) - pull * drift
         trace = 2.0 * unshrunk - size + float(by_row.sum())
-        grad[size] = 0.5 * (problem.n_samples - spread)
+        grad[size] = 0.5 * (noise.n_samples - spread)
         corner = -0.5 * spread + float(pull @ drift) + 0.5 * trace
-        if problem.prior.relative:
+        if state.prior.relative:
             grad[size] -= float(first.sum())
             cross = cross - (second if second.ndim == 1 else second.sum(axis=1))
             corner += float(second.sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -18,13 +19,13 @@ _BLOCK = 1 << 22  # numbers of Φ_aᵀBΦ at a time: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
-    """The weights of all functions as a state sees them, in the metric of its B.
+class CandidateProducts:
+    """Products of all functions with the data and with the model, in the metric of a state's B.
 
     Attributes
     ----------
     scale, q : ndarray, (M,)
-        ``φᵀBφ``, and the derivative of the log likelihood with respect to the weight.
+        ``φᵀBφ`` of each weight, and the derivative of the log likelihood with respect to it.
     rows : callable
         Some columns of ``Φ_aᵀBΦ``, (P, k), for a slice or an array of weights; a copy.
     """
@@ -32,6 +33,30 @@ class Survey:
     scale: Array
     q: Array
     rows: Callable[[slice | Array], Array]
+
+
+class EstimatedNoise(Protocol):
+    """What there is to ask where the noise precision β is estimated.
+
+    Attributes
+    ----------
+    n_samples : float
+    max_beta : float
+        The largest β: beyond it the residual is a difference of numbers equal in rounding.
+    """
+
+    @property
+    def n_samples(self) -> float: ...
+    @property
+    def max_beta(self) -> float: ...
+
+    def residual_energy(self, state: State) -> float:
+        """``(z − Φμ)ᵀ W (z − Φμ)``."""
+        ...
+
+    def hold(self, beta: float) -> Problem:
+        """The same problem with the noise fixed."""
+        ...
 
 
 class Problem(ABC):
@@ -42,41 +67,39 @@ class Problem(ABC):
     prior : Prior
     n_functions, n_samples : int, float
         Repeated samples count as often as they occur.
-    free : bool
-        Whether β is estimated.
+    noise : EstimatedNoise or None
+        None where β is given, or is only a power of the likelihood.
     beta : float
         Where β begins.
-    max_beta : float
-        The largest β: beyond it the residual is a difference of numbers equal in rounding.
     norms, energy : ndarray (M,), float
         ``φᵀWφ`` and ``zᵀWz`` of the empty model, to begin with.
     capacity : int
         How many functions a restricted problem may have.
     group : int
         Weights of each function, which share its precision.
-    n_outputs : int
-        Weights that a column of the design may have.
     """
 
-    design: Design
     prior: Prior
     n_samples: float
-    free: bool
     beta: float
-    max_beta: float
     norms: Array
     energy: float
     capacity: int
     group: int = 1
-    n_outputs: int = 1
 
     @property
     def n_functions(self) -> int:
         return self.norms.size
 
+    @property
+    def noise(self) -> EstimatedNoise | None:
+        return None
+
+    # States: each is None where rounding leaves none.
+
     @abstractmethod
     def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
-        """The state with these precisions; None where H is not positive definite in rounding."""
+        """The state with these functions and precisions."""
 
     @abstractmethod
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
@@ -90,9 +113,11 @@ class Problem(ABC):
     def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
         """The same state with further functions."""
 
+    # Which functions should join.
+
     @abstractmethod
-    def survey(self, state: State) -> Survey:
-        """What decides whether a function should join."""
+    def candidate_products(self, state: State) -> CandidateProducts:
+        """Of all functions."""
 
     @abstractmethod
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
@@ -102,11 +127,29 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def restrict(self, index: Array) -> Problem:
-        """The same problem with these functions only, numbered in this order."""
+    def distinct(self) -> Array:
+        """All functions but those that repeat an earlier one, as far as three products tell."""
 
     @abstractmethod
-    def rebase(self, design: Design) -> Problem:
+    def restrict(self, index: Array) -> Self:
+        """The same problem with these functions only, numbered in this order."""
+
+
+class AdaptableProblem(Problem):
+    """A problem whose functions may change: what learning their length scales asks besides.
+
+    Attributes
+    ----------
+    design : Design
+    n_outputs : int
+        Weights that a column of the design may have.
+    """
+
+    design: Design
+    n_outputs: int = 1
+
+    @abstractmethod
+    def rebase(self, design: Design) -> Self:
         """The same problem with other functions in the place of these."""
 
     @abstractmethod
@@ -114,24 +157,15 @@ class Problem(ABC):
         """The columns of the design that `restrict` keeps for these functions, in order."""
 
     @abstractmethod
-    def plain(self, design: Design, rows: slice) -> Problem:
+    def plain(self, design: Design, rows: slice) -> Self:
         """Other functions on some of the samples, with a flat prior and no grouping."""
 
     @abstractmethod
     def derivatives(self, state: State) -> tuple[Array, float, Array]:
-        """Those of the objective: by log α, log β and the columns `used` by the state, (N, k)."""
+        """Those of the objective: by log α, log β and the columns `used` by the state, (N, k).
 
-    @abstractmethod
-    def hold(self, beta: float) -> Problem:
-        """The same problem with the noise fixed."""
-
-    @abstractmethod
-    def residual_energy(self, state: State) -> float:
-        """``(z − Φμ)ᵀ W (z − Φμ)``, asked for where β is free."""
-
-    @abstractmethod
-    def distinct(self) -> Array:
-        """All functions but those that repeat an earlier one, as far as three products tell."""
+        That by log β is of no use where the noise is not estimated.
+        """
 
 
 def blocks(n_functions: int, numbers: int) -> Iterator[slice]:

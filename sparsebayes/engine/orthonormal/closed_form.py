@@ -21,14 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from sparsebayes.engine.model.posterior import CREDIBLE
 from sparsebayes.engine.orthonormal.log_bins import Bins, chunks, squares
 
 Array = np.ndarray
 
 FLOOR = 1e-10  # of the mean energy: less noise than that is lost in rounding
-CREDIBLE = (
-    0.75  # with more effective parameters than this part of the samples there is no noise left
-)
 _EXACT = 1024  # up to so many different energies, no bins
 _BITS = 5  # an octave has 2^_BITS bins
 

@@ -45,8 +45,8 @@ class Scores:
 
 
 def score(problem: Problem, state: State) -> Scores:
-    """Score all functions: O(S² M) and what the survey costs."""
-    seen = problem.survey(state)
+    """Score all functions: O(S² M) and what their products cost."""
+    seen = problem.candidate_products(state)
     group = problem.group
 
     def half(part: slice | Array) -> Array:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.posterior import CREDIBLE, State
 from sparsebayes.engine.model.problem import Problem
 
 Array = np.ndarray
@@ -71,12 +71,31 @@ class Step:
 
 
 Climb = Generator[Step, None, Stop]
+Path = Generator[Step, None, State]
 
 
-class Solver(Protocol):
-    """A way to climb the objective of a problem."""
+P_contra = TypeVar("P_contra", bound=Problem, contravariant=True)
 
-    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb: ...
+
+class Solver(Protocol[P_contra]):
+    """A way to climb the objective of a problem.
+
+    One that asks more than `Problem` declares names the class that declares it in `needs`.
+    """
+
+    def climb(self, problem: P_contra, tol: float, rng: np.random.Generator) -> Climb: ...
+
+
+def check_needs(solver: Solver, problem: Problem) -> None:
+    """Raise a TypeError if the problem lacks a method that the solver needs."""
+    needs = getattr(solver, "needs", Problem)
+    lacking = [name for name in sorted(needs.__abstractmethods__) if not hasattr(problem, name)]
+    if lacking:
+        raise TypeError(
+            f"{type(solver).__name__} asks a problem for {', '.join(lacking)}, and "
+            f"{type(problem).__name__} has no such method; write it as "
+            f"engine.model.problem.{needs.__name__} says, or choose another solver."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +139,8 @@ Report = Callable[[int, Step], bool]
 
 
 def run(
-    solver: Solver,
-    problem: Problem,
+    solver: Solver[P_contra],
+    problem: P_contra,
     *,
     max_iter: int,
     tol: float,
@@ -133,6 +152,7 @@ def run(
     `report` is called after each step and asks for an end by returning True. Ctrl-C raises
     `Interrupted`, which has the solution until then.
     """
+    check_needs(solver, problem)
     best, theta = start(problem), None
     path: list[float] = []
     stop = Stop.MAX_ITER
@@ -173,13 +193,15 @@ def start(problem: Problem) -> State:
 
 def finish(problem: Problem, state: State) -> Stop:
     """How a solver that found nothing more to gain has ended."""
-    if not problem.free:
-        return Stop.CONVERGED
     if collapsed(problem, state) and state.active.size < problem.n_functions:
         return Stop.COLLAPSED
-    return Stop.FLOOR if state.beta >= problem.max_beta else Stop.CONVERGED
+    at_floor = problem.noise is not None and state.beta >= problem.noise.max_beta
+    return Stop.FLOOR if at_floor else Stop.CONVERGED
 
 
 def collapsed(problem: Problem, state: State) -> bool:
-    """Whether the model has nearly as many effective parameters as there are samples."""
-    return state.n_determined > 0.75 * problem.n_samples
+    """Whether the noise, where it is estimated, has been explained away.
+
+    Then the model has nearly as many effective parameters as there are samples.
+    """
+    return problem.noise is not None and state.n_determined > CREDIBLE * problem.n_samples

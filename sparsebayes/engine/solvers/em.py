@@ -55,9 +55,10 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
     else:  # T01 (43)
         alpha = (1.0 + 2.0 * push) / (squared + state.variances + 2.0 * rate)
     alpha = np.clip(alpha, 1e-6 * state.alpha, 1e6 * state.alpha)
-    if not problem.free:
+    noise = problem.noise
+    if noise is None:
         return alpha, state.beta
-    count, spread = problem.n_samples, problem.residual_energy(state)
+    count, spread = problem.n_samples, noise.residual_energy(state)
     if problem.prior.relative:
         count -= 2.0 * float(push.sum())
     if mackay:  # T01 (46)
@@ -67,7 +68,7 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
     if count <= 0.0:
         return alpha, state.beta
     # max_beta bounds the noise from below, and with it the quotient.
-    beta = count / max(spread, count / problem.max_beta)
+    beta = count / max(spread, count / noise.max_beta)
     return alpha, float(np.clip(beta, 1e-6 * state.beta, 1e6 * state.beta))
 
 
@@ -83,7 +84,7 @@ def converge(
         gain = new.objective - state.objective
         state = new
         yield Step(state)
-    state = Refiner(problem).climb(state, free=problem.free, steps=50, tol=1e-6 * tol)
+    state = Refiner(problem).climb(state, free=True, steps=50, tol=1e-6 * tol)
     yield Step(state)
     return state
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
-from sparsebayes.engine.solvers.driver import Climb, Step, collapsed, finish
-from sparsebayes.engine.solvers.sequential import Path, Sequential
+from sparsebayes.engine.solvers.driver import Climb, Path, Step, collapsed, finish
+from sparsebayes.engine.solvers.sequential import Sequential
 
 Array = np.ndarray
 
@@ -96,7 +96,7 @@ class Exchanging:
             new = step.state
             yield Step(state, accepted=False)
         lost = new.objective < state.objective + _GAIN
-        if lost or (problem.free and collapsed(problem, new)):
+        if lost or collapsed(problem, new):
             return state
         yield Step(new)
         return new

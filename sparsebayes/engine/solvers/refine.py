@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.model.posterior import State, curvature, gradient
+from sparsebayes.engine.model.posterior import State, gradient, gradient_and_hessian
 from sparsebayes.engine.model.problem import Problem
 
 Array = np.ndarray
@@ -73,7 +73,7 @@ def stationary(problem: Problem, state: State) -> State:
     a climb ends depends on its way; the gradient has these digits still.
     """
     for _ in range(10 if state.active.size else 0):
-        grad, hess = curvature(problem, state, free=False)
+        grad, hess = gradient_and_hessian(state, None)
         factor = linalg.cholesky(-hess)
         if factor is None:
             break
@@ -109,12 +109,12 @@ class Refiner:
 
     def _step(self, state: State, *, free: bool) -> State | None:
         """One step uphill, or None where rounding allows none."""
-        limit = self.problem.max_beta
-        if free and state.beta >= limit:  # at the floor of the noise: it may only rise
-            free = gradient(self.problem, state)[1] < 0.0
-        if state.active.size + free == 0:
+        noise = self.problem.noise if free else None
+        if noise is not None and state.beta >= noise.max_beta and gradient(state, noise)[1] >= 0.0:
+            noise = None  # at its floor it may only rise
+        if state.active.size == 0 and noise is None:
             return None
-        grad, hess = curvature(self.problem, state, free=free)
+        grad, hess = gradient_and_hessian(state, noise)
         size = state.active.size
         diagonal = np.arange(grad.size)
         for _ in range(30):
@@ -132,7 +132,9 @@ class Refiner:
                     continue
                 step *= _LONGEST_STEP / longest
             growth = np.exp(step)
-            beta = min(state.beta * float(growth[size]), limit) if free else state.beta
+            beta = state.beta
+            if noise is not None:
+                beta = min(beta * float(growth[size]), noise.max_beta)
             new = self.problem.move(state, state.alpha * growth[:size], beta)
             if new is not None and new.objective >= state.objective:
                 expected = float(grad @ step + 0.5 * step @ (hess @ step))

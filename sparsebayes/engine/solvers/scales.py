@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 
 from sparsebayes.engine.model.design import Dense, Design
 from sparsebayes.engine.model.posterior import State
-from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.model.problem import AdaptableProblem
 from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, collapsed, finish, start
 from sparsebayes.engine.solvers.refine import Refiner
 from sparsebayes.engine.solvers.sequential import Sequential
@@ -81,7 +81,7 @@ class Family(Protocol):
 class Found:
     """The end of a fit at some scales."""
 
-    problem: Problem
+    problem: AdaptableProblem
     theta: Array
     state: State
     stop: Stop
@@ -89,9 +89,7 @@ class Found:
     @property
     def sane(self) -> bool:
         """Whether its noise can be believed."""
-        return self.stop.converged and not (
-            self.problem.free and collapsed(self.problem, self.state)
-        )
+        return self.stop.converged and not collapsed(self.problem, self.state)
 
     def above(self, level: float) -> bool:
         return self.sane and self.state.objective >= level
@@ -112,8 +110,9 @@ class Adaptive:
     solver: Solver
     family: Family
     rounds: int = 10
+    needs = AdaptableProblem
 
-    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
+    def climb(self, problem: AdaptableProblem, tol: float, rng: np.random.Generator) -> Climb:
         theta = self.family.start
         first = yield from self._fit(problem, theta, tol, rng, accepted=True)
         if theta.size == 0 or problem.energy == 0 or first.stop is Stop.SINGULAR:
@@ -133,7 +132,7 @@ class Adaptive:
 
     def _fit(
         self,
-        problem: Problem,
+        problem: AdaptableProblem,
         theta: Array,
         tol: float,
         rng: np.random.Generator,
@@ -177,7 +176,7 @@ class Adaptive:
         return found
 
 
-def learn(problem: Problem, family: Family) -> Array:
+def learn(problem: AdaptableProblem, family: Family) -> Array:
     """The θ at which many functions that share their precision have most evidence.
 
     A small crowd tries all starts and climbs from some of the best, with one factor for all
@@ -239,13 +238,13 @@ class Crowd:
 
     Parameters
     ----------
-    problem : Problem
+    problem : AdaptableProblem
     family : Family
     work : float
         About how many multiplications a product of the functions may take.
     """
 
-    def __init__(self, problem: Problem, family: Family, work: float = 2e8) -> None:
+    def __init__(self, problem: AdaptableProblem, family: Family, work: float = 2e8) -> None:
         self.family = family
         n_rows, n_columns = problem.design.shape
         self.rows = slice(None, None, -(-n_rows // 4000))
@@ -269,13 +268,14 @@ class Crowd:
             *zip(family.lower, family.upper, strict=True),
             *[(np.log(_LEAST), 30.0)] * self.n_groups,
         ]
-        if self.problem.free:  # from noise of ten times the targets' spread to none
+        noise = self.problem.noise
+        if noise is not None:  # from noise of ten times the targets' spread to none
             least = 0.01 * self.problem.n_samples / self.problem.energy
-            self.bounds.append((np.log(least), np.log(self.problem.max_beta)))
+            self.bounds.append((np.log(least), np.log(noise.max_beta)))
 
     def _noise_alone(self) -> float:
         problem = self.problem
-        beta = problem.n_samples / problem.energy if problem.free else problem.beta
+        beta = problem.beta if problem.noise is None else problem.n_samples / problem.energy
         state = problem.evaluate(np.empty(0, dtype=np.intp), np.empty(0), beta)
         assert state is not None
         return state.objective
@@ -286,20 +286,20 @@ class Crowd:
     def begin(self, theta: Array, ratio: float) -> Array:
         """The point with this θ and ratio for all groups, and with the best β for them."""
         point = np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
-        if not self.problem.free:
+        if self.problem.noise is None:
             return point
         problem, state = self._state(np.append(point, np.log(self.problem.beta)))
-        beta = problem.beta
-        if state is not None:
+        beta, noise = problem.beta, problem.noise
+        if state is not None and noise is not None:
             prior = float(state.mean @ (state.alpha * state.mean)) / state.beta
-            spread = problem.residual_energy(state) + prior
-            beta = problem.n_samples / max(spread, problem.n_samples / problem.max_beta)
+            spread = noise.residual_energy(state) + prior
+            beta = problem.n_samples / max(spread, problem.n_samples / noise.max_beta)
         return np.append(point, np.log(beta))
 
-    def _state(self, point: Array) -> tuple[Problem, State | None]:
+    def _state(self, point: Array) -> tuple[AdaptableProblem, State | None]:
         size = self.family.start.size
         problem = self.problem.rebase(self._design(point[:size]))
-        beta = float(np.exp(point[-1])) if problem.free else problem.beta
+        beta = problem.beta if problem.noise is None else float(np.exp(point[-1]))
         ratio = np.exp(point[size : size + self.n_groups])
         alpha = beta * problem.n_samples * ratio[self.group]
         return problem, problem.evaluate(np.arange(alpha.size), alpha, beta)
@@ -312,13 +312,13 @@ class Crowd:
         size = self.family.start.size
         by_theta = self.family.slopes(point[:size], self.index, slopes, self.rows)
         by_group = np.bincount(self.group, by_alpha, self.n_groups)
-        rest = [by_beta + by_alpha.sum()] if problem.free else []
+        rest = [] if problem.noise is None else [by_beta + by_alpha.sum()]
         value = self.noise_alone - state.objective
         return value, -np.concatenate([by_theta, by_group, rest])
 
 
 def polish(
-    problem: Problem, family: Family, theta: Array, state: State, tol: float
+    problem: AdaptableProblem, family: Family, theta: Array, state: State, tol: float
 ) -> tuple[Array, State]:
     """Move θ and the hyperparameters of the state's functions uphill; some may be pruned.
 
@@ -337,7 +337,7 @@ def polish(
         new = at.evaluate(last.active, last.alpha, last.beta)
         if new is None:
             return _HUGE, np.zeros(point.size)
-        new = Refiner(at).climb(new, free=at.free, steps=20, tol=0.01 * tol)
+        new = Refiner(at).climb(new, free=True, steps=20, tol=0.01 * tol)
         if new.objective > best[1].objective:
             best = point.copy(), new
         if not new.active.size:

@@ -76,7 +76,7 @@ def test_a_problem_with_held_noise_keeps_its_own_rows():
     problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
     problem.gram_rows(np.array([1, 2]))
     held = problem.hold(4.0)
-    assert held.sites.noise_variance == 0.25 and problem.free
+    assert held.sites.noise_variance == 0.25 and held.noise is None and problem.noise is problem
     held.gram_rows(np.array([3, 4]))
     assert_allclose(problem.gram(np.array([5, 3])), (matrix.T @ matrix)[np.ix_([5, 3], [5, 3])])
     assert_allclose(held.gram(np.array([3, 1])), (matrix.T @ matrix)[np.ix_([3, 1], [3, 1])])

@@ -1,4 +1,4 @@
-"""The problem with labels: its modes, its moves and its surveys, against dense algebra."""
+"""The problem with labels: its modes, its moves and its products, against dense algebra."""
 
 from dataclasses import replace
 
@@ -275,11 +275,11 @@ def test_the_naive_cavity_is_the_prior_s():
 # What solvers ask
 
 
-def test_a_survey_is_that_of_dense_matrices(kind):
+def test_products_of_candidates_are_those_of_dense_matrices(kind):
     problem = make_problem(kind)
     for count in (0, 4):
         state = some_state(problem, count)
-        seen = problem.survey(state)
+        seen = problem.candidate_products(state)
         full, dense, slope = dense_expansion(problem, state)
         assert_allclose(seen.scale, np.einsum("nm,nm->m", full, dense @ full), rtol=1e-5)
         assert_allclose(seen.q, full.T @ slope, rtol=1e-7, atol=1e-8)
@@ -301,7 +301,7 @@ def test_a_restricted_problem_sees_the_same(kind):
     outer = problem.evaluate(index[inner.active], inner.alpha, 1.0)
     assert_allclose(inner.objective, outer.objective, atol=1e-5)
     assert_allclose(inner.mean, outer.mean, rtol=1e-5, atol=1e-6)
-    ours, theirs = part.survey(inner), problem.survey(outer)
+    ours, theirs = part.candidate_products(inner), problem.candidate_products(outer)
     weights = weights_of(problem, index)
     assert_allclose(ours.scale, theirs.scale[weights], rtol=1e-5)
     assert_allclose(ours.q, theirs.q[weights], rtol=1e-5, atol=1e-6)
@@ -347,7 +347,7 @@ def test_a_lazy_design_gives_the_same(kind):
     )
     state = some_state(problem)
     assert_same(lazy.evaluate(state.active, state.alpha, 1.0), state)
-    one, other = problem.survey(state), lazy.survey(state)
+    one, other = problem.candidate_products(state), lazy.candidate_products(state)
     assert_allclose(one.rows(slice(None)), other.rows(slice(None)), rtol=1e-10, atol=1e-12)
     assert_allclose(one.scale, other.scale, rtol=1e-12)
     assert_allclose(lazy.norms, problem.norms, rtol=1e-12)

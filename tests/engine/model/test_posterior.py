@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine.model.posterior import curvature, gradient
+from sparsebayes.engine.model.posterior import gradient, gradient_and_hessian
 from tests.engine.conftest import make_problem
 
 ACTIVE = np.array([0, 1, 2, 7, 9])
@@ -80,7 +80,7 @@ def test_gradient_matches_finite_differences(prior, weighted):
     state = make_state(problem)
     point = np.append(np.log(state.alpha), np.log(state.beta))
     expected = differences(lambda p: at(problem, p).objective, point)
-    by_alpha, by_beta = gradient(problem, state)
+    by_alpha, by_beta = gradient(state, problem)
     assert_allclose(np.append(by_alpha, by_beta), expected, atol=1e-6)
 
 
@@ -95,11 +95,11 @@ def test_hessian_matches_differences_of_the_gradient(prior):
     problem = make_problem(prior)
     state = make_state(problem)
     point = np.append(np.log(state.alpha), np.log(state.beta))
-    expected = differences(lambda p: np.append(*gradient(problem, at(problem, p))), point)
-    grad, hess = curvature(problem, state, free=True)
-    assert_allclose(grad, np.append(*gradient(problem, state)), atol=1e-10)
+    expected = differences(lambda p: np.append(*gradient(at(problem, p), problem)), point)
+    grad, hess = gradient_and_hessian(state, problem)
+    assert_allclose(grad, np.append(*gradient(state, problem)), atol=1e-10)
     assert_allclose(hess, expected, atol=1e-6)
-    grad, hess = curvature(problem, state, free=False)
+    grad, hess = gradient_and_hessian(state, None)
     assert_allclose(hess, expected[:-1, :-1], atol=1e-6)
     assert grad.size == ACTIVE.size
 

@@ -14,6 +14,7 @@ from sparsebayes.engine import (
     Smoothness,
     run,
 )
+from sparsebayes.engine.model.posterior import CREDIBLE
 from sparsebayes.engine.orthonormal import closed_form
 from sparsebayes.engine.orthonormal.log_bins import CHUNK, Bins, chunks, squares
 
@@ -210,8 +211,8 @@ def test_a_maximum_that_keeps_nearly_everything_is_passed_over():
     x = np.concatenate([10.0 + rng.uniform(size=85), 1e-3 * rng.standard_normal(15)])
     found = closed_form.fit(x, 1.0, None)
     highest = found.maxima[0]
-    assert highest.n_determined > closed_form.CREDIBLE * x.size
-    assert found.collapsed or found.chosen.n_determined <= closed_form.CREDIBLE * x.size
+    assert highest.n_determined > CREDIBLE * x.size
+    assert found.collapsed or found.chosen.n_determined <= CREDIBLE * x.size
 
 
 @pytest.mark.parametrize("c", COSTS[1:])

@@ -88,7 +88,7 @@ def test_newton_climbs_to_a_stationary_point(prior, free):
         state = refiner.climb(state, free=free, steps=1, tol=0.0)
         path.append(state.objective)
     assert np.all(np.diff(path) >= 0)
-    by_alpha, by_beta = gradient(problem, state)
+    by_alpha, by_beta = gradient(state, problem)
     assert np.abs(by_alpha).max() < 1e-6
     if free:
         assert abs(by_beta) < 1e-6

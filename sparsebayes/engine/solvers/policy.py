@@ -1,0 +1,115 @@
+"""Every number that decides how far the sequential solver searches.
+
+None of them is derived. They were set by trial, such that on the data of `benchmarks/stall.py`
+(Friedman's first function, 240 and 1000 samples, three widths of the kernel) the default ends no
+lower than any other route in the least time; the tests of `tests/laws` hold it to that. Gains are
+in nats, of which one is a factor e of probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How carefully to grow.
+
+    Attributes
+    ----------
+    threshold : float
+        The gain below which no function is added.
+    share : float
+        The part of a block's best gain below which the others wait for the next block: after a
+        better re-estimation many of them gain nothing.
+    steps : int
+        Newton steps after a block.
+    """
+
+    threshold: float
+    share: float = 0.03
+    steps: int = 2
+
+
+@dataclass(frozen=True, repr=False)
+class Policy:
+    """How far `Sequential` searches."""
+
+    # Growth.
+    # Candidates looked at for one block of additions: products among them are a matrix of 1 MB.
+    block: int = 384
+    # Growth that is refined later: what gains less than half a nat often goes again.
+    rough: Effort = Effort(threshold=0.5, share=0.01, steps=1)
+    # Growth whose noise can be believed: a function that gains a nat hardly follows the noise.
+    credible: Effort = Effort(threshold=1.0, share=0.01, steps=1)
+    # With fewer functions to choose from, growth begins `credible`: less will do.
+    plenty: int = 128
+    # A block that adds nothing is followed by so many Newton steps, which may make room for others,
+    # until one gains less than this part of the threshold.
+    patience: int = 3
+    patient_gain: float = 0.3
+    # After a block, Newton steps end at this part of what the block gained.
+    block_gain: float = 0.1
+    # In the end they go on to this part of `tol`, at most so many.
+    settled_gain: float = 1e-4
+    settled_steps: int = 50
+    # A round that gains less than this part of `tol` has found no gain but rounding.
+    no_gain: float = 0.1
+
+    # Restarts with the noise variance held low, at these parts of its estimate: one always (a tenth
+    # cured the stall in all first trials), one deep where growth has stalled, one shallow that
+    # finds what the first has overshot, and all of `depths` for as long as the model is small.
+    depth: float = 0.1
+    deep: float = 0.01
+    shallow: float = 0.3
+    depths: tuple[float, ...] = (0.3, 0.1, 0.03)
+    # While the noise is held low a model may grow by so many functions and by this part of itself;
+    # beyond that it only follows the noise.
+    room: int = 64
+    room_share: float = 0.5
+    # The ends of restarts are refined to this multiple of `tol`, within these bounds: between 1000
+    # and 5000 samples `tol` itself took most of the time and changed no choice between ends.
+    coarse: float = 2.5
+    coarse_bounds: tuple[float, float] = (0.03, 0.05)
+    # Growth has stalled if it ends with more samples than these for each function.
+    stall: float = 20.0
+    # A start from several functions at once has so many, enough to cover the inputs: with a wide
+    # kernel no function gains anything alone.
+    several: int = 96
+    # A restart that grows to no more functions than these has seen all there is.
+    tiny: int = 24
+    # With more functions to choose from than `many`, a further restart takes too long; with at most
+    # `few`, so little that a start from all of them is tried too.
+    many: int = 4096
+    few: int = 512
+    # A model of at most so many functions restarts again and again, while that gains so much: it
+    # costs next to nothing.
+    small: int = 64
+    worthwhile: float = 1.0
+
+    # Whether growth with a given noise has stalled is told by a model of so many functions, spread
+    # over all, that share one precision: the best of several, each this part of the one before
+    # (where the kernel is wide, weights are large and cancel, so twelve decades). It has if that
+    # model has so much more evidence.
+    sample: int = 32
+    shared_precisions: int = 9
+    shared_factor: float = 0.03
+    shared_gain: float = 1.0
+
+    # Where not all functions can be held at a time, at least so many join those in the model.
+    least_room: int = 64
+
+    def first_effort(self, n_functions: int) -> Effort:
+        """For growth that is refined later."""
+        return self.rough if n_functions > self.plenty else self.credible
+
+    def coarse_effort(self, tol: float) -> Effort:
+        """For the ends of restarts."""
+        low, high = self.coarse_bounds
+        return Effort(min(max(self.coarse * tol, low), max(high, tol)))
+
+    def __repr__(self) -> str:
+        """What differs from the default."""
+        pairs = ((field, getattr(self, field.name)) for field in fields(self))
+        told = [f"{field.name}={value!r}" for field, value in pairs if value != field.default]
+        return f"Policy({', '.join(told)})"
