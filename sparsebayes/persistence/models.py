@@ -1,4 +1,4 @@
-"""Models on disk, through skops: loading one runs no code that the file brings along."""
+"""Saving and loading fitted models."""
 
 from __future__ import annotations
 
@@ -13,15 +13,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.files import write_files
+from sparsebayes.persistence import archive, names, objects
 
-__all__ = ["ModelFileError", "StoredModel", "load", "load_record", "save"]
-
-_FORMAT = "sparsebayes-model"
-_FORMAT_VERSION = 1
-# What a model may hold besides the types that skops trusts by itself.
-_TRUSTED_PREFIX = "sparsebayes."
-_TRUSTED_KERNELS = "sklearn.gaussian_process.kernels."
-_TRUSTED = frozenset({"numpy.dtype", "sklearn.utils._bunch.Bunch"})
+_ENTRIES = {"format", "format_version", "version", "feature_names", "target_name", "objects"}
 
 
 class ModelFileError(ValueError):
@@ -68,28 +62,12 @@ def package_version() -> str:
         return "unknown"
 
 
-def _skops_io():
-    try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError(
-            'Storing models needs skops: pip install "sparsebayes[persistence]"'
-        ) from error
-    return skops.io
-
-
-def _refused(types: list[str]) -> list[str]:
-    prefixes = (_TRUSTED_PREFIX, _TRUSTED_KERNELS)
-    return sorted(t for t in types if not t.startswith(prefixes) and t not in _TRUSTED)
-
-
 def dumps(
     model: BaseEstimator, *, feature_names: Any = None, target_name: str | None = None
 ) -> bytes:
     """The content of a model file; see :func:`save`."""
-    io = _skops_io()
     final = final_estimator(model)
-    if not type(final).__module__.startswith(_TRUSTED_PREFIX):
+    if names.name_of_class(type(final)) not in names.ESTIMATORS:
         raise TypeError(
             f"model must be an estimator of sparsebayes, or a Pipeline that ends in one, "
             f"got {type(final).__name__}."
@@ -97,27 +75,18 @@ def dumps(
     check_is_fitted(model)
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", ())
-    record = {
-        "format": _FORMAT,
-        "format_version": _FORMAT_VERSION,
-        "version": package_version(),
-        "model": model,
-        "feature_names": [str(name) for name in feature_names],
-        "target_name": target_name,
-    }
     try:
-        content = io.dumps(record)
-    except (TypeError, io.exceptions.UnsupportedTypeException) as error:
-        raise ModelFileError(
-            f"{type(final).__name__} holds what a model file cannot keep ({error}); fit it to "
-            "NumPy arrays, without pandas dates for instance."
-        ) from error
-    refused = _refused(io.get_untrusted_types(data=content))
-    if refused:
-        raise ModelFileError(
-            f"The model holds {', '.join(refused)}, which a file cannot bring back safely; "
-            "use a basis object of sparsebayes.basis instead of a callable."
+        content = archive.write(
+            {
+                "version": package_version(),
+                "feature_names": [str(name) for name in feature_names],
+                "target_name": None if target_name is None else str(target_name),
+                "objects": objects.pack(model),
+            }
         )
+        _restore(content)  # what cannot be loaded is not saved
+    except archive.Refused as refusal:
+        raise ModelFileError(f"The model {refusal}.") from refusal
     return content
 
 
@@ -184,32 +153,37 @@ def load_record(path: str | os.PathLike[str]) -> StoredModel:
     -------
     record : StoredModel
     """
-    io = _skops_io()
-    name = repr(os.fspath(path))
-    content = Path(path).read_bytes()
     try:
-        types = io.get_untrusted_types(data=content)
-        refused = _refused(types)
-        record = None if refused else io.loads(content, trusted=types)
-    except Exception as error:  # skops raises whatever its parsers do
-        raise ModelFileError(
-            f"{name} is damaged or not a model file ({type(error).__name__}: {error})."
-        ) from error
-    if refused:
-        raise ModelFileError(f"{name} holds types that are not trusted: {', '.join(refused)}.")
-    if not isinstance(record, dict) or record.get("format") != _FORMAT:
-        raise ModelFileError(
-            f"{name} is not a sparsebayes model: it holds an object of type "
-            f"{type(record).__name__}."
-        )
-    if record.get("format_version") != _FORMAT_VERSION:
-        raise ModelFileError(
-            f"{name} has format version {record.get('format_version')!r}, this package reads "
-            f"{_FORMAT_VERSION}; it was written by sparsebayes {record.get('version')}."
-        )
-    return StoredModel(
-        model=record["model"],
-        feature_names=record["feature_names"],
-        target_name=record["target_name"],
-        version=record["version"],
-    )
+        return _restore(_read(path))
+    except archive.Refused as refusal:
+        raise ModelFileError(f"{os.fspath(path)!r} {refusal}.") from refusal
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file, unless they are too many."""
+    with open(path, "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        archive.check_size(size)
+        return stream.read(size)
+
+
+def _restore(content: bytes) -> StoredModel:
+    """What a file holds, or `Refused`."""
+    record = archive.read(content)
+    if record.keys() != _ENTRIES:
+        raise archive.damaged(f"entries {sorted(record)}")
+    features, target, version = (record[key] for key in ("feature_names", "target_name", "version"))
+    named = isinstance(features, list) and all(isinstance(name, str) for name in features)
+    if not named or not isinstance(target, (str, type(None))) or not isinstance(version, str):
+        raise archive.damaged("names that are no text")
+    try:
+        model = objects.unpack(record["objects"])
+        final = final_estimator(model)
+        check_is_fitted(model)
+    except archive.Refused:
+        raise
+    except Exception as error:  # objects of the list in places where they do not belong
+        raise archive.damaged(f"{type(error).__name__}: {error}") from error
+    if names.name_of_class(type(final)) not in names.ESTIMATORS:
+        raise archive.Refused(f"holds no estimator of sparsebayes but a {type(final).__name__}")
+    return StoredModel(model, features, target, version)

@@ -27,6 +27,7 @@ from sparsebayes import (
 from sparsebayes._support.files import write_files
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_friedman1, make_sinc
+from sparsebayes.persistence import archive
 
 
 class Hostile:
@@ -128,7 +129,9 @@ def test_feature_names_of_a_frame_are_kept(tmp_path):
 def test_callable_basis_is_refused_and_nothing_is_written(tmp_path):
     X, y, _ = make_sinc(40, random_state=0)
     model = RVR(lambda a, b: np.exp(-((a - b.T) ** 2))).fit(X, y)
-    with pytest.raises(persistence.ModelFileError, match=r"lambda.*basis object"):
+    with pytest.raises(
+        persistence.ModelFileError, match=r"function .*lambda> at RVR\.basis, .*basis object"
+    ):
         persistence.save(model, tmp_path / "m.skops")
     assert os.listdir(tmp_path) == []
 
@@ -143,9 +146,10 @@ def test_other_models_are_refused(tmp_path):
 
 def test_untrusted_types_are_refused_by_name(tmp_path, sinc):
     path = tmp_path / "m.skops"
-    skops.io.dump({"format": "sparsebayes-model", "model": sinc[0], "more": Hostile()}, path)
+    record = {"format": "sparsebayes-model", "format_version": 2, "version": "9.9"}
+    path.write_bytes(archive.seal(skops.io.dumps({**record, "more": Hostile()})))
     with pytest.raises(
-        persistence.ModelFileError, match=r"not trusted: .*test_persistence\.Hostile"
+        persistence.ModelFileError, match=r"test_models\.Hostile .ObjectNode., which is not trusted"
     ):
         persistence.load(path)
 
@@ -160,18 +164,53 @@ def test_damaged_and_foreign_files(tmp_path, sinc):
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(persistence.ModelFileError, match="damaged or not a model file"):
         persistence.load(path)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("readme.txt", "hello")
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("readme.txt", "hello")
     with pytest.raises(persistence.ModelFileError, match="damaged or not a model file"):
         persistence.load(path)
     skops.io.dump(Ridge().fit([[0.0], [1.0]], [0, 1]), path)
     with pytest.raises(persistence.ModelFileError, match=r"not a sparsebayes model.*Ridge"):
         persistence.load(path)
-    skops.io.dump({"format": "sparsebayes-model", "format_version": 99, "version": "9.9"}, path)
-    with pytest.raises(persistence.ModelFileError, match=r"format version 99.*sparsebayes 9\.9"):
-        persistence.load(path)
     with pytest.raises(FileNotFoundError):
         persistence.load(tmp_path / "none.skops")
+    with pytest.raises(IsADirectoryError):
+        persistence.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("version", "match"),
+    [
+        (1, r"version 1, written by sparsebayes 0\.1\.0; .* reads version 2: fit .* again"),
+        (3, r"version 3, written by sparsebayes 0\.1\.0; .* reads version 2: install a newer"),
+        (99, "format version 99"),
+        (0, "damaged"),
+        (2.0, "damaged"),
+        (True, "damaged"),
+        ("2", "damaged"),
+        (None, "damaged"),
+    ],
+)
+def test_files_of_other_versions(tmp_path, sinc, version, match):
+    """What skops has written by itself, as the first version of the format did."""
+    path = tmp_path / "m.skops"
+    record = {"format": "sparsebayes-model", "format_version": version, "version": "0.1.0"}
+    skops.io.dump({**record, "model": sinc[0], "feature_names": [], "target_name": None}, path)
+    with pytest.raises(persistence.ModelFileError, match=match):
+        persistence.load(path)
+
+
+def test_a_file_that_is_too_large(tmp_path, sinc, monkeypatch):
+    path = tmp_path / "m.skops"
+    persistence.save(sinc[0], path)
+    size = path.stat().st_size
+    monkeypatch.setattr(archive, "MAX_FILE", size - 1)
+    match = f"has {size} bytes; a model file has at most {size - 1}"
+    with pytest.raises(persistence.ModelFileError, match=match):
+        persistence.load(path)
+    path.unlink()
+    with pytest.raises(persistence.ModelFileError, match="a model file has at most"):
+        persistence.save(sinc[0], path)
+    assert not path.exists()
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, sinc, monkeypatch):
@@ -202,12 +241,12 @@ def test_files_are_written_together_and_with_usual_rights(tmp_path):
 
 
 def test_without_skops_the_extra_is_named(tmp_path, sinc, monkeypatch):
+    persistence.save(sinc[0], tmp_path / "m.skops")
     monkeypatch.setitem(sys.modules, "skops", None)
     monkeypatch.setitem(sys.modules, "skops.io", None)
     with pytest.raises(ImportError, match=r'pip install "sparsebayes\[persistence\]"'):
-        persistence.save(sinc[0], tmp_path / "m.skops")
-    with pytest.raises(ImportError, match=r'pip install "sparsebayes\[persistence\]"'):
-        persistence.load(tmp_path / "m.skops")
+        persistence.save(sinc[0], tmp_path / "n.skops")
+    assert isinstance(persistence.load(tmp_path / "m.skops"), RVR)  # reading takes nothing
 
 
 def test_processes_and_forecasters(tmp_path):
