@@ -37,7 +37,6 @@ MAX_DEPTH = 64  # of lists in lists
 
 _SCHEMA = "schema.json"
 _MEMBER = re.compile(r"[0-9]{1,20}\.npy")
-_ENCRYPTED = 1  # the flag of a member
 
 # An array as np.save writes it, in versions of NumPy from 1.26 on; no dates, records or objects.
 _HEADER = re.compile(
@@ -147,8 +146,6 @@ def _unpack(archive: ZipFile, size: int) -> tuple[dict[str, Any], dict[str, byte
 
 def _check_stored(part: ZipInfo) -> None:
     """A member has as many bytes as it takes in the file."""
-    if part.flag_bits & _ENCRYPTED:
-        raise damaged("an encrypted part")
     if part.compress_type != ZIP_STORED or part.compress_size != part.file_size:
         raise Refused("has compressed parts, which no model file has: it could unpack to any size")
 

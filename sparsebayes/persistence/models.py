@@ -179,11 +179,11 @@ def _restore(content: bytes) -> StoredModel:
     try:
         model = objects.unpack(record["objects"])
         final = final_estimator(model)
+        if names.name_of_class(type(final)) not in names.ESTIMATORS:
+            raise archive.Refused(f"holds no estimator of sparsebayes but a {type(final).__name__}")
         check_is_fitted(model)
     except archive.Refused:
         raise
     except Exception as error:  # objects of the list in places where they do not belong
         raise archive.damaged(f"{type(error).__name__}: {error}") from error
-    if names.name_of_class(type(final)) not in names.ESTIMATORS:
-        raise archive.Refused(f"holds no estimator of sparsebayes but a {type(final).__name__}")
     return StoredModel(model, features, target, version)

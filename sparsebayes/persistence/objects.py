@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -216,11 +215,8 @@ def _make_slice(start: Any, stop: Any, step: Any) -> slice:
 
 
 def _make_objects(shape: Any, items: Any) -> Array:
-    whole = isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)
-    if not whole or not isinstance(items, list) or math.prod(shape) != len(items):
-        raise damaged("an array of other items than its shape")
     array = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
+    for i, item in enumerate(items):  # at once NumPy would look into items that are lists
         array[i] = item
     return array.reshape(shape)
 

@@ -69,7 +69,7 @@ def small(*table):
     record |= {"version": "0", "feature_names": [], "target_name": None, "objects": None}
     schema = plain(record)
     schema["content"]["objects"] = node("ListNode", "builtins", "list", content=list(table))
-    return closed(schema, {})
+    return closed({**schema, "protocol": 2, "_skops_version": "0.16.0"}, {})
 
 
 def rows(schema):

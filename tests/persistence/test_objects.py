@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -222,6 +223,17 @@ def test_every_class_of_scikit_learn():
     assert found >= KINDS - {"structured array"}
 
 
+def test_the_documentation_has_the_list():
+    text = (Path(__file__).parents[2] / "docs" / "model_files.md").read_text(encoding="utf-8")
+    theirs = [name for name in names._CLASSES if name.startswith("sklearn.")]
+    told = set(re.findall(r"`(\w+)`", text))
+    assert {name.rpartition(".")[2] for name in (*theirs, *names._FUNCTIONS)} <= told
+    for limit in ("2 GiB", "32 MiB", "100 000", "| 64 |"):
+        assert limit in text
+    assert (archive.MAX_FILE, archive.MAX_SCHEMA) == (2 * 2**30, 32 * 2**20)
+    assert (archive.MAX_MEMBERS, archive.MAX_DEPTH) == (100_000, 64)
+
+
 def test_what_is_shared_stays_shared():
     model = Forecaster(RVR("linear"), lags=2, difference=1, transform=None).fit(WALK)
     again = objects.unpack(objects.pack(model))
@@ -231,6 +243,22 @@ def test_what_is_shared_stays_shared():
     shared = objects.unpack(objects.pack({"a": state, "b": [state]}))
     assert shared["a"] is shared["b"][0]
     assert shared["a"].normal() == np.random.RandomState(0).normal()
+
+
+class Fleeting:
+    """Its state is made when it is asked for, and gone afterwards."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __getstate__(self):
+        return {"number": {"n": self.number}}
+
+
+def test_what_is_gone_is_not_taken_for_what_comes_later(monkeypatch):
+    monkeypatch.setitem(names._CLASSES, "Fleeting", f"{__name__}.Fleeting")
+    table = objects.pack([Fleeting(i) for i in range(50)])
+    assert [row["state"]["items"] for row in table[::2]] == [[("n", i)] for i in range(50)]
 
 
 class Mine(RBF):
