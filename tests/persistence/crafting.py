@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsebayes.persistence import archive
 
+PLANTED = "planted_by_a_test"  # a module that sings, see the fixture `canary`
 IDS = itertools.count(7_000_000)  # skops takes nodes of the same id for the same
 TEXT = {"__class__": "str", "__module__": "builtins", "__loader__": "TypeNode", "__id__": 1}
 
@@ -87,6 +88,13 @@ def set_entry(dictionary, key, value):
     if key not in dictionary["content"]:
         dictionary["key_types"]["content"].append(TEXT)
     dictionary["content"][key] = value
+
+
+def with_first(content, first, more=()):
+    """The file with another object before the first."""
+    schema, members = opened(content)
+    rows(schema).insert(0, first)
+    return closed(schema, {**members, **dict(more)})
 
 
 def same(ours, theirs):
