@@ -38,6 +38,7 @@ _PARTS = (
     *_of("sparsebayes.basis", "ThinPlateSpline Union"),
     *_of("sparsebayes.dictionaries", "DCT Kernel Union Wavelet"),
     *_of("sparsebayes.engine", "EM Flat Gamma Sequential Smoothness Subspace Trace"),
+    *_of("sparsebayes.uncertain", "Imputation Slope StochasticEM"),
 )
 
 # What fitted models hold besides: a name for files, and where the class is.
@@ -47,10 +48,12 @@ _RECORDS = {
     "forecasting.Differences": "sparsebayes.forecasting.lags.Differences",
     "forecasting.Embedding": "sparsebayes.forecasting.lags.Embedding",
     "forecasting.Recursion": "sparsebayes.forecasting.propagation.Recursion",
-    "gp.State": "sparsebayes.gp.support.State",
-    "noisy_inputs.Mixture": "sparsebayes.uncertain.noisy.mixture.Mixture",
+    "gp.SupportPosterior": "sparsebayes.gp.support.SupportPosterior",
+    "noisy_inputs.InputMixture": "sparsebayes.uncertain.noisy.mixture.InputMixture",
     "noisy_inputs.Process": "sparsebayes.uncertain.noisy.mixture.Process",
     "noisy_inputs.Theta": "sparsebayes.engine.noisy_gp.Theta",
+    "sequential.Effort": "sparsebayes.engine.solvers.policy.Effort",
+    "sequential.Policy": "sparsebayes.engine.solvers.policy.Policy",
 }
 
 # Steps of a Pipeline, estimators of a Forecaster, and kernels. No trees, whose node indices
