@@ -37,7 +37,8 @@ _PARTS = (
     *_of("sparsebayes.basis", "Bias Laplacian Linear LinearSpline Polynomial Precomputed RBF"),
     *_of("sparsebayes.basis", "ThinPlateSpline Union"),
     *_of("sparsebayes.dictionaries", "DCT Kernel Union Wavelet"),
-    *_of("sparsebayes.engine", "EM Flat Gamma Sequential Smoothness Subspace Trace"),
+    *_of("sparsebayes.engine", "EM Effort Flat Gamma Policy Sequential Smoothness Subspace"),
+    *_of("sparsebayes.engine", "Trace"),
     *_of("sparsebayes.uncertain", "Imputation Slope StochasticEM"),
 )
 
@@ -52,8 +53,6 @@ _RECORDS = {
     "noisy_inputs.InputMixture": "sparsebayes.uncertain.noisy.mixture.InputMixture",
     "noisy_inputs.Process": "sparsebayes.uncertain.noisy.mixture.Process",
     "noisy_inputs.Theta": "sparsebayes.engine.noisy_gp.Theta",
-    "sequential.Effort": "sparsebayes.engine.solvers.policy.Effort",
-    "sequential.Policy": "sparsebayes.engine.solvers.policy.Policy",
 }
 
 # Steps of a Pipeline, estimators of a Forecaster, and kernels. No trees, whose node indices
