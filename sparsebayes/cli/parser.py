@@ -302,7 +302,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0, or 2 after an error that was told in one line on stderr.
+        0; 2 after an error, which is one line on stderr; 130 after an interruption.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     parser = make_parser(next((word for word in argv if not word.startswith("-")), None))
