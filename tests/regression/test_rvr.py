@@ -420,7 +420,7 @@ def test_callbacks_reach_through_grid_search():
 @pytest.mark.parametrize(
     ("action", "outcome"),
     [
-        (interrupt, lambda: pytest.raises(KeyboardInterrupt, match="^RVR interrupted; the model")),
+        (interrupt, lambda: pytest.raises(KeyboardInterrupt, match=r"^RVR interrupted; the model")),
         (
             lambda: True,
             lambda: pytest.warns(ConvergenceWarning, match="^RVR stopped by a callback"),
