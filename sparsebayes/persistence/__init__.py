@@ -2,7 +2,7 @@
 
 A model file is written by skops, but holds plain data only: numbers, text, lists and arrays.
 Objects are rows of a table, each a name and the values of its attributes (`objects`); the names
-are those of an explicit list of classes (`names`), and nothing else is built. Files are read by a
+are those of an explicit list of classes (`trusted`), and nothing else is built. Files are read by a
 small reader of our own (`archive`), not by skops: so what is checked is what is built, and what
 skops would trust by itself does not matter.
 """

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.files import write_files
-from sparsebayes.persistence import archive, names, objects
+from sparsebayes.persistence import archive, objects, trusted
 
 _ENTRIES = {"format", "format_version", "version", "feature_names", "target_name", "objects"}
 
@@ -67,7 +67,7 @@ def dumps(
 ) -> bytes:
     """The content of a model file; see :func:`save`."""
     final = final_estimator(model)
-    if names.name_of_class(type(final)) not in names.ESTIMATORS:
+    if trusted.name_of_class(type(final)) not in trusted.ESTIMATORS:
         raise TypeError(
             f"model must be an estimator of sparsebayes, or a Pipeline that ends in one, "
             f"got {type(final).__name__}."
@@ -179,7 +179,7 @@ def _restore(content: bytes) -> StoredModel:
     try:
         model = objects.unpack(record["objects"])
         final = final_estimator(model)
-        if names.name_of_class(type(final)) not in names.ESTIMATORS:
+        if trusted.name_of_class(type(final)) not in trusted.ESTIMATORS:
             raise archive.Refused(f"holds no estimator of sparsebayes but a {type(final).__name__}")
         check_is_fitted(model)
     except archive.Refused:

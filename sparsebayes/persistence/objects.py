@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.persistence import names
+from sparsebayes.persistence import trusted
 from sparsebayes.persistence.archive import KINDS, Refused, damaged, short
 
 Array = np.ndarray
@@ -71,7 +71,7 @@ def _make(name: str, state: dict[str, Any]) -> Any:
             raise
         except Exception as error:  # wrong entries, or values of the wrong type
             raise damaged(f"{name}: {type(error).__name__}: {error}") from error
-    kind = _trusted(names.class_named, name)
+    kind = _trusted(trusted.class_named, name)
     _check_state(name, kind, state)
     made = kind.__new__(kind)
     if hasattr(kind, "__setstate__"):  # scikit-learn's, which compares versions
@@ -149,7 +149,7 @@ class _Packer:
         return plain
 
     def _enter(self, value: Any, path: str) -> int:
-        name = _form_of(value) or names.name_of_class(type(value))
+        name = _form_of(value) or trusted.name_of_class(type(value))
         if name is None:
             raise Refused(
                 f"holds {_describe(value)} at {short(path)}, which a file cannot bring back; "
@@ -204,8 +204,8 @@ def _form_of(value: Any) -> str | None:
     if isinstance(value, np.dtype):
         return "numpy.dtype" if value.kind in KINDS else None
     if isinstance(value, type):
-        return "type" if names.name_of_type(value) else None
-    return "function" if names.name_of_function(value) else None
+        return "type" if trusted.name_of_type(value) else None
+    return "function" if trusted.name_of_function(value) else None
 
 
 def _make_slice(start: Any, stop: Any, step: Any) -> slice:
@@ -269,11 +269,11 @@ _FORMS = {
     "numpy.random.RandomState": _Form(_take_random, _make_random),
     "numpy.dtype": _Form(lambda value: {"text": value.str}, _make_dtype),
     "type": _Form(
-        lambda value: {"name": names.name_of_type(value)},
-        lambda name: _trusted(names.type_named, name),
+        lambda value: {"name": trusted.name_of_type(value)},
+        lambda name: _trusted(trusted.type_named, name),
     ),
     "function": _Form(
-        lambda value: {"name": names.name_of_function(value)},
-        lambda name: _trusted(names.function_named, name),
+        lambda value: {"name": trusted.name_of_function(value)},
+        lambda name: _trusted(trusted.function_named, name),
     ),
 }

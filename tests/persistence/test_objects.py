@@ -47,7 +47,7 @@ from sparsebayes.basis import (
     ThinPlateSpline,
 )
 from sparsebayes.datasets import make_sinc
-from sparsebayes.persistence import archive, names, objects
+from sparsebayes.persistence import archive, objects, trusted
 from sparsebayes.uncertain import Imputation, Slope, StochasticEM
 
 from .crafting import same
@@ -194,7 +194,7 @@ def test_every_class_of_ours():
     found = set()
     for family in (regressors, classifiers, processes, forecasters, denoisers):
         found |= come_back(family())
-    ours = {name for name in names._CLASSES if not name.startswith("sklearn.")}
+    ours = {name for name in trusted._CLASSES if not name.startswith("sklearn.")}
     assert {name for name in found if name in ours} == ours
 
 
@@ -219,16 +219,16 @@ def test_every_class_of_scikit_learn():
     kernel += kernels.DotProduct() * kernels.ExpSineSquared() ** 2
     gpr = process.GaussianProcessRegressor(kernel, alpha=1.0, optimizer=None).fit(X[:, :1], Y)
     found |= {row["class"] for row in objects.pack(gpr)}
-    theirs = {name for name in names._CLASSES if name.startswith("sklearn.")}
+    theirs = {name for name in trusted._CLASSES if name.startswith("sklearn.")}
     assert {name for name in found if name in theirs} == theirs
     assert found >= KINDS - {"structured array"}
 
 
 def test_the_documentation_has_the_list():
     text = (Path(__file__).parents[2] / "docs" / "model_files.md").read_text(encoding="utf-8")
-    theirs = [name for name in names._CLASSES if name.startswith("sklearn.")]
+    theirs = [name for name in trusted._CLASSES if name.startswith("sklearn.")]
     told = set(re.findall(r"`(\w+)`", text))
-    assert {name.rpartition(".")[2] for name in (*theirs, *names._FUNCTIONS)} <= told
+    assert {name.rpartition(".")[2] for name in (*theirs, *trusted._FUNCTIONS)} <= told
     for limit in ("2 GiB", "32 MiB", "100 000", "| 64 |"):
         assert limit in text
     assert (archive.MAX_FILE, archive.MAX_SCHEMA) == (2 * 2**30, 32 * 2**20)
@@ -257,7 +257,7 @@ class Fleeting:
 
 
 def test_what_is_gone_is_not_taken_for_what_comes_later(monkeypatch):
-    monkeypatch.setitem(names._CLASSES, "Fleeting", f"{__name__}.Fleeting")
+    monkeypatch.setitem(trusted._CLASSES, "Fleeting", f"{__name__}.Fleeting")
     table = objects.pack([Fleeting(i) for i in range(50)])
     assert [row["state"]["items"] for row in table[::2]] == [[("n", i)] for i in range(50)]
 

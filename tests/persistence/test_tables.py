@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparsebayes import RVR
-from sparsebayes.persistence import names
+from sparsebayes.persistence import trusted
 
 from .crafting import (
     PLANTED,
@@ -224,32 +224,32 @@ def test_the_list_leads_to_what_it_says():
     usual = {method: {getattr(object, method, None)} for method in methods}
     for method in methods:
         usual[method].add(getattr(BaseEstimator, method, None))
-    for name in names._CLASSES:
-        kind = names.class_named(name)
-        assert names.name_of_class(kind) == name
+    for name in trusted._CLASSES:
+        kind = trusted.class_named(name)
+        assert trusted.name_of_class(kind) == name
         assert not inspect.isabstract(kind)
         for method in methods:
             assert getattr(kind, method, None) in usual[method], (name, method)
         if name.startswith("sparsebayes."):
             assert f"{kind.__module__}.{kind.__qualname__}" == name
-    for name in names._FUNCTIONS:
-        assert names.name_of_function(names.function_named(name)) == name
-    for name in names._TYPES:
-        assert names.name_of_type(names.type_named(name)) == name
+    for name in trusted._FUNCTIONS:
+        assert trusted.name_of_function(trusted.function_named(name)) == name
+    for name in trusted._TYPES:
+        assert trusted.name_of_type(trusted.type_named(name)) == name
 
 
 def test_a_name_that_leads_elsewhere_is_refused(monkeypatch):
     """Should a module of ours ever see something else under a name of the list."""
     import sparsebayes.basis
 
-    monkeypatch.setitem(names._CLASSES, "sparsebayes.basis.os", "sparsebayes.basis.os")
+    monkeypatch.setitem(trusted._CLASSES, "sparsebayes.basis.os", "sparsebayes.basis.os")
     monkeypatch.setattr(sparsebayes.basis, "os", os, raising=False)
     monkeypatch.setattr(sparsebayes.basis, "RBF", PlantedRBF)
-    names.class_named.cache_clear()
+    trusted.class_named.cache_clear()
     for name in ("sparsebayes.basis.os", "sparsebayes.basis.RBF"):
         with pytest.raises(LookupError):
-            names.class_named(name)
-    names.class_named.cache_clear()
+            trusted.class_named(name)
+    trusted.class_named.cache_clear()
 
 
 class PlantedRBF:

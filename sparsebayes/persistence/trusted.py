@@ -2,7 +2,7 @@
 
 This is the whole list: a name that is not here is not looked up, and a class that is not here is
 not stored. Names are public paths; what fitted models hold besides, and users do not see, has a
-short name of its own that outlives its module. Each object is held against its entry: that what was
+short name of its own that outlives its module. Each object is compared with its entry: that what was
 imported is the class or function of that name, and not something else that its module can see.
 """
 
