@@ -2,8 +2,8 @@
 
 This is the whole list: a name that is not here is not looked up, and a class that is not here is
 not stored. Names are public paths; what fitted models hold besides, and users do not see, has a
-short name of its own that outlives its module. Each object is compared with its entry: that what was
-imported is the class or function of that name, and not something else that its module can see.
+short name of its own that outlives its module. Each object is compared with its entry: what was
+imported must be the class or function of that name, not something else that its module can see.
 """
 
 from __future__ import annotations

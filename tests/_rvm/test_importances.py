@@ -19,6 +19,11 @@ CURVED = ["rbf", "polynomial", "precomputed", polynomial_kernel, Linear() + RBF(
 N_DRAWS = 10
 
 
+def label(value):
+    """A name for a test that is the same in every process."""
+    return getattr(value, "__name__", str(value))
+
+
 def planes(n_samples=150, seed=0):
     """Targets that are linear in the first two of four inputs, labels of two and three classes."""
     rng = np.random.default_rng(seed)
@@ -35,14 +40,14 @@ FRIEDMAN = make_friedman1(240, noise=1.0, random_state=3)[:2]
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("basis", ["bias", *LINEAR], ids=str)
+@pytest.mark.parametrize("basis", ["bias", *LINEAR], ids=label)
 def test_coefficients_make_the_prediction(basis, bias):
     model = RVR(basis, bias=bias).fit(X, Y)
     assert model.coef_.shape == (4,) and isinstance(model.intercept_, float)
     assert_allclose(X @ model.coef_ + model.intercept_, model.predict(X), rtol=1e-10)
 
 
-@pytest.mark.parametrize("model", [RVC("linear"), RVC("linear", multi_class="ovr")], ids=str)
+@pytest.mark.parametrize("model", [RVC("linear"), RVC("linear", multi_class="ovr")], ids=label)
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
 def test_coefficients_make_the_latent_functions(model, labels):
     model.fit(X, labels)
@@ -62,7 +67,7 @@ def test_a_dropped_input_has_no_coefficient():
     assert_array_equal(model.coef_[kept], model.weights_[model.relevance_ > 0])
 
 
-@pytest.mark.parametrize("basis", CURVED, ids=str)
+@pytest.mark.parametrize("basis", CURVED, ids=label)
 def test_other_bases_have_no_coefficients(basis):
     for model in (RVR(basis).fit(X, Y), RVC(basis).fit(X, TWO)):
         assert not hasattr(model, "coef_") and not hasattr(model, "intercept_")
@@ -78,7 +83,7 @@ def test_whether_there_are_coefficients_does_not_depend_on_the_data():
     assert not hasattr(model, "coef_")
 
 
-@pytest.mark.parametrize("model", [RVR("linear"), RVC("linear")], ids=str)
+@pytest.mark.parametrize("model", [RVR("linear"), RVC("linear")], ids=label)
 @pytest.mark.parametrize("name", ["coef_", "intercept_", "feature_importances_", "length_scale_"])
 def test_not_fitted(model, name):
     with pytest.raises(NotFittedError):
@@ -100,7 +105,7 @@ def by_definition(predict, inputs):
     return changes / changes.sum()
 
 
-@pytest.mark.parametrize("basis", [*LINEAR, *CURVED, "laplacian"], ids=str)
+@pytest.mark.parametrize("basis", [*LINEAR, *CURVED, "laplacian"], ids=label)
 def test_regression(basis):
     model = RVR(basis).fit(X, Y)
     assert_allclose(model.feature_importances_, by_definition(model.predict, X), atol=1e-8)
@@ -108,9 +113,9 @@ def test_regression(basis):
     assert model.feature_importances_[:2].sum() > 0.9
 
 
-@pytest.mark.parametrize("basis", ["linear", "rbf", polynomial_kernel], ids=str)
+@pytest.mark.parametrize("basis", ["linear", "rbf", polynomial_kernel], ids=label)
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
-@pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}, {"link": "probit"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}, {"link": "probit"}], ids=label)
 def test_classification(basis, labels, options):
     model = RVC(basis, **options).fit(X, labels)
 
