@@ -23,6 +23,18 @@ except ImportError:  # scikit-learn < 1.9
         return managed
 
 
+def tell_step(reporter: Reporter, n_iter: int, step: Step) -> bool:
+    """Report a step of a solver, if it is due; False, as the search goes on."""
+    if reporter.due(n_iter):
+        state = step.state
+        reporter.tell(
+            f"step {n_iter:5d}  objective {state.objective:.6g}  functions {state.active.size}"
+            f"{f'  noise variance {1.0 / state.beta:.3g}' if state.local is None else ''}"
+            f"{'' if step.accepted else '  (exploring)'}"
+        )
+    return False
+
+
 class Progress:
     """Called by the engine after each step; returns True where the search is to stop.
 
@@ -43,13 +55,7 @@ class Progress:
         self.data = {"X": X, "y": y}
 
     def __call__(self, n_iter: int, step: Step) -> bool:
-        if self.reporter.due(n_iter):
-            state = step.state
-            self.reporter.tell(
-                f"step {n_iter:5d}  objective {state.objective:.6g}  functions {state.active.size}"
-                f"{f'  noise variance {1.0 / state.beta:.3g}' if state.local is None else ''}"
-                f"{'' if step.accepted else '  (exploring)'}"
-            )
+        tell_step(self.reporter, n_iter, step)
         if self.context is None or not hasattr(self.estimator, "_skl_callbacks"):
             return self.cancelled  # nobody listens to steps
         task = self.context.subcontext(task_name="step")

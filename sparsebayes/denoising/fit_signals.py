@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.options import as_noise, as_prior
+from sparsebayes._rvm.progress import tell_step
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import check_choice, check_limits, check_switches
 from sparsebayes.denoising.closed_form import ClosedFormFit
@@ -20,7 +21,6 @@ from sparsebayes.denoising.methods import METHODS
 from sparsebayes.denoising.sequential_fit import SequentialFit
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import as_dictionary
-from sparsebayes.engine import Step
 
 
 def denoise(
@@ -114,7 +114,7 @@ def denoise(
             f"method={method!r} needs an orthonormal dictionary and a signal without gaps at equal "
             "spacing; use method='evidence'."
         )
-    report = _reporter(verbose)
+    report = partial(tell_step, Reporter("denoise", verbose))
     fits: list[SignalFit] = []
     means: list[float] = []
     for signal, mask in zip(signals, seen, strict=True):
@@ -146,19 +146,3 @@ def denoise(
     if not found.converged:
         warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
     return found
-
-
-def _reporter(verbose: int) -> Callable[[int, Step], bool]:
-    """What the solver calls after each step."""
-    reporter = Reporter("denoise", verbose)
-
-    def report(n_iter: int, step: Step) -> bool:
-        if reporter.due(n_iter):
-            state = step.state
-            reporter.tell(
-                f"step {n_iter:5d}  objective {state.objective:.6g}  functions "
-                f"{state.active.size}  noise variance {1.0 / state.beta:.3g}"
-            )
-        return False
-
-    return report

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -21,6 +21,7 @@ from sparsebayes.engine import (
     Prior,
     Sequential,
     Solver,
+    Step,
     Swap,
     run,
 )
@@ -82,7 +83,7 @@ class SequentialFit(SignalFit):
         *,
         max_iter: int,
         tol: float,
-        report: Any,
+        report: Callable[[int, Step], bool] | None,
     ) -> None:
         self.transform, self._rows = transform, rows
         self.n_seen = rows.size
