@@ -111,6 +111,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
     noise, since nothing in the model reaches there; with `augment` they grow to the square
     root of the noise and `augment_variance_` together.
 
+    Ctrl-C during a fit raises KeyboardInterrupt. The estimator then has the best model so far, with
+    ``converged_ = False``; or, if the search had not begun, it is as it was before.
+
     References
     ----------
     .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", JMLR 2001.

@@ -166,6 +166,10 @@ class RVC(ClassifierMixin, Machine):
     weights of all classes together. Away from the data the latent functions of a localised basis
     are what the bias says, with a small standard deviation; `augment` makes it grow.
 
+    Ctrl-C during a fit raises KeyboardInterrupt. The estimator then has the best model so far, with
+    ``converged_ = False``; or, if the search had not begun or each class has a model of its
+    own, it is as it was before.
+
     References
     ----------
     .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", JMLR 2001.
