@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from sparsebayes._rvm.base import Machine
+from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import as_noise, as_prior
 from sparsebayes._rvm.predictive import LinearPredictive
@@ -23,7 +23,7 @@ __all__ = ["RVR"]
 Array = np.ndarray
 
 
-class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
+class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     """Relevance vector regression: sparse, probabilistic, tuned by the evidence.
 
     The model is ``y = Σ_m w_m φ_m(x) + noise`` with an independent Gaussian prior on each
@@ -136,7 +136,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
     ((2,), (2,))
     """
 
-    _telling = True
+    _learns_scales = True
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
         fitted, solution = self._climb(solver, problem, fitted, X, weights, progress)
         self._store(fitted, inputs, solution)
         self._store_importances(X, self.weights_[None], weights)
-        self._remember(X, sites)
+        self._prepare_augment(X, sites)
         progress.end()
         return self
 
@@ -230,11 +230,11 @@ class RVR(GaussianRegressorMixin, RegressorMixin, Machine):
     def intercept_(self) -> float:
         return float(self._linear_terms("intercept_")[1][0]) + self.offset_
 
-    def _remember(self, X: Array, sites: Gaussian) -> None:
+    def _prepare_augment(self, X: Array, sites: Gaussian) -> None:
         residual = sites.target - self.basis_.columns(X) @ self.weights_
         curve = (sites.weights / self.noise_variance_)[:, None]
         variance = float(np.average(sites.target**2, weights=sites.weights))
-        self._observe(X, curve * residual[:, None], curve[:, None], variance)
+        self._store_training_rows(X, curve * residual[:, None], curve[:, None], variance)
 
     def predictive(self) -> LinearPredictive:
         return LinearPredictive(

@@ -38,8 +38,8 @@ _RANK = 1e-10  # singular values below this are rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """What the fit has kept: functions and weights.
+class KeptWeights:
+    """The functions that a fit has kept, and the posterior of their weights.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class Kept:
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
-    """What the training data say to a further function.
+class TrainingRows:
+    """The training inputs, with the derivatives of the log likelihood at the fitted model.
 
     Attributes
     ----------
@@ -82,11 +82,11 @@ class Observed:
     curvature: Array
     variance: float
 
-    def augmentation(self, kept: Kept) -> Augmentation:
+    def augmentation(self, kept: KeptWeights) -> Augmentation:
         """The extra functions, with these data."""
         return _Full(self, kept)
 
-    def refined(self, kept: Kept) -> Observed:
+    def refined(self, kept: KeptWeights) -> TrainingRows:
         """The same with ``Φᵀ slope = Aμ``, as it should be.
 
         A small noise makes large slopes of the rounding of residuals; a few Newton steps for μ,
@@ -103,8 +103,8 @@ class Observed:
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
-    """The same through some of the rows, Z: no more needs to be kept.
+class RowSummary:
+    """Some of the training rows, Z, through which sums over all of them are approximated.
 
     A function centred at x* is ``k(·, x*) ≈ k(·, Z) k(Z, Z)⁻¹ k(Z, x*)``, which is exact at Z. With
     R features ``t = Uᵀk(Z, x*)`` all sums over the training rows are sums of their products.
@@ -126,7 +126,7 @@ class Summary:
     s: Array
     variance: float
 
-    def augmentation(self, kept: Kept) -> Augmentation:
+    def augmentation(self, kept: KeptWeights) -> Augmentation:
         """The extra functions, with this summary."""
         return _Fast(self, kept)
 
@@ -142,7 +142,7 @@ class Augmentation(ABC):
 
     numbers: int
 
-    def __init__(self, data: Observed | Summary, kept: Kept) -> None:
+    def __init__(self, data: TrainingRows | RowSummary, kept: KeptWeights) -> None:
         self.kernels, self.kept, self.rows = kept.basis.centred, kept, data.rows
         self.outputs = data.slope.shape[1]
         # The kernels share the variance: the same kernel twice is as good as once.
@@ -219,7 +219,7 @@ class Augmentation(ABC):
 class _Full(Augmentation):
     """With all training rows."""
 
-    def __init__(self, data: Observed, kept: Kept) -> None:
+    def __init__(self, data: TrainingRows, kept: KeptWeights) -> None:
         super().__init__(data, kept)
         self.data, self.functions = data, kept.functions(data.rows)
 
@@ -266,7 +266,7 @@ class _Full(Augmentation):
 class _Fast(Augmentation):
     """With a summary of the training rows."""
 
-    def __init__(self, data: Summary, kept: Kept) -> None:
+    def __init__(self, data: RowSummary, kept: KeptWeights) -> None:
         super().__init__(data, kept)
         self.data = data
         self.numbers += 4 * data.slope.shape[0] * self.outputs
@@ -294,7 +294,7 @@ class _Fast(Augmentation):
         return q.reshape(n, size), s.reshape(n, size, size), fits.reshape(n, size, -1)
 
 
-def summarise(data: Observed, kept: Kept) -> Observed | Summary:
+def summarise(data: TrainingRows, kept: KeptWeights) -> TrainingRows | RowSummary:
     """A summary of the data; the data themselves where they are as few as its rows would be."""
     kernels, outputs = kept.basis.centred, data.slope.shape[1]
     size = max(_FEWEST, _REPRESENTATIVES // (len(kernels) * outputs))
@@ -332,7 +332,7 @@ def summarise(data: Observed, kept: Kept) -> Observed | Summary:
         s[0, :, 0] += (fits[0] * kept.alpha) @ fits[0].T
     else:
         s -= np.einsum("krp,msp->krms", fits, overlap, optimize=True)
-    return Summary(rows, list(turns), slope, fits, s, data.variance)
+    return RowSummary(rows, list(turns), slope, fits, s, data.variance)
 
 
 def _halves(kernel: Array) -> tuple[Array, Array]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from sparsebayes._rvm.augment import Augmentation, Kept, Observed, Summary, summarise
+from sparsebayes._rvm.augment import Augmentation, KeptWeights, RowSummary, TrainingRows, summarise
 from sparsebayes._rvm.importances import input_importances
 from sparsebayes._rvm.length_scales import ScaleFamily, design_of
 from sparsebayes._rvm.options import as_augment, as_solver
@@ -23,10 +23,13 @@ from sparsebayes.engine import Adaptive, Design, Interrupted, Problem, Solution,
 Array = np.ndarray
 
 
-class Machine(CallbackSupportMixin, BaseEstimator):
+_ROWS_PER_SCALE = 5  # samples for each input from which on adapt="auto" learns its length scale
+
+
+class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
-    _telling: bool  # whether a few samples for each input tell its length scale
+    _learns_scales: bool  # whether adapt="auto" learns length scales; labels tell too little
 
     basis: Any
     solver: Any
@@ -43,7 +46,7 @@ class Machine(CallbackSupportMixin, BaseEstimator):
     sigma_: Array
     augment_variance_: float | Array
     n_features_in_: int
-    _observed: Observed | Summary
+    _training_rows: TrainingRows | RowSummary
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -99,8 +102,8 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         auto = self.adapt == "auto"
         if self.adapt is None or not basis.log_scales().size or (auto and basis.scales_given):
             return None
-        # Where the data say little, only units are chosen: more would follow the noise.
-        fine = not auto or (self._telling and weights.sum() >= 5 * X.shape[1])
+        # With fewer, only units are chosen: more would follow the noise.
+        fine = not auto or (self._learns_scales and weights.sum() >= _ROWS_PER_SCALE * X.shape[1])
         ard = self.adapt != "isotropic"
         return ScaleFamily(basis, X, weights, memory_budget(), ard=ard, fine=fine)
 
@@ -140,29 +143,33 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         centers = basis.center_index_[functions]
         self.relevance_vectors_ = X[centers[centers >= 0]]
 
-    def _observe(self, X: Array, slope: Array, curvature: Array, variance: float) -> None:
-        """Remember what `augment` needs of the training rows, and nothing without it."""
-        self._forget()
+    def _store_training_rows(
+        self, X: Array, slope: Array, curvature: Array, variance: float
+    ) -> None:
+        """Keep what `augment` needs of the training rows, and nothing without it."""
+        self._drop_training_rows()
         augment = as_augment(self.augment)
         if augment is False:
             return
         self.augment_variance_ = variance = augment if isinstance(augment, float) else variance
-        kept = self._kept()
-        observed = Observed(X, slope, curvature, variance).refined(kept)
-        self._observed = summarise(observed, kept) if augment == "fast" else observed
+        kept = self._kept_weights()
+        rows = TrainingRows(X, slope, curvature, variance).refined(kept)
+        self._training_rows = summarise(rows, kept) if augment == "fast" else rows
 
-    def _forget(self) -> None:
-        for name in ("_observed", "augment_variance_"):
+    def _drop_training_rows(self) -> None:
+        for name in ("_training_rows", "augment_variance_"):
             self.__dict__.pop(name, None)
 
     def _augmentation(self) -> Augmentation | None:
         """The extra functions of a fitted model, None where it has none."""
-        return self._observed.augmentation(self._kept()) if hasattr(self, "_observed") else None
+        if not hasattr(self, "_training_rows"):
+            return None
+        return self._training_rows.augmentation(self._kept_weights())
 
-    def _kept(self) -> Kept:
-        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
+    def _kept_weights(self) -> KeptWeights:
+        alpha, mean = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
         kept = np.isfinite(alpha)
-        return Kept(self.basis_, coef[kept], self.sigma_, alpha[kept], *np.nonzero(kept))
+        return KeptWeights(self.basis_, mean[kept], self.sigma_, alpha[kept], *np.nonzero(kept))
 
     def _store_importances(self, X: Array, weights: Array, sample_weight: Array) -> None:
         """Of each input, from rows with weight and the weights of all latent functions, (K, S)."""
@@ -210,8 +217,3 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stop.converged
         self.stop_reason_ = solution.stop.value
-
-    @staticmethod
-    def _batches(n_samples: int, numbers: int) -> Any:
-        """Slices of the samples; each takes the memory budget at so many numbers a sample."""
-        return gen_batches(n_samples, max(1, memory_budget() // 8 // (numbers + 16)))

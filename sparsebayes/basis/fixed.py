@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
 
+from sparsebayes._support.validation import whole_number
 from sparsebayes.basis.base import Basis, column_hashes
 from sparsebayes.engine.moments import Functions, Monomials
 
@@ -92,10 +92,8 @@ class Polynomial(Fixed):
         self.degree = degree
 
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        whole = not isinstance(self.degree, bool) and isinstance(self.degree, Integral)
-        if not whole or self.degree < 1:
-            raise ValueError(f"Polynomial needs a whole degree >= 1, got {self.degree!r}.")
-        self._features = PolynomialFeatures(int(self.degree), include_bias=False).fit(X)
+        degree = whole_number("degree of Polynomial", self.degree)
+        self._features = PolynomialFeatures(degree, include_bias=False).fit(X)
         return super().fit(X, weights)
 
     def _compute(self, X: Array) -> Array:

@@ -11,11 +11,12 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sparsebayes._rvm.progress import Progress
 from sparsebayes.basis import Basis
+from sparsebayes.classification.likelihood import Samples
 from sparsebayes.engine import Solver, Stop, learn
 from sparsebayes.engine.linalg import one_thread
 
 if TYPE_CHECKING:
-    from sparsebayes.classification.rvc import RVC, Samples
+    from sparsebayes.classification.rvc import RVC
 
 Array = np.ndarray
 
@@ -59,7 +60,7 @@ def fit_one_vs_rest(
 def _combine(whole: RVC, basis: Basis, X: Array) -> None:
     """All models as one whose outputs have independent weights."""
     models = whole.estimators_
-    whole._forget()
+    whole._drop_training_rows()
     if whole.augment:
         whole.augment_variance_ = np.array([model.augment_variance_ for model in models])
     kept = np.unique(np.concatenate([model.relevance_ for model in models]))

@@ -2,60 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from sparsebayes._rvm.base import Machine
+from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.progress import Progress, with_callbacks
-from sparsebayes._support.validation import check_choice, check_labels, check_switches
+from sparsebayes._support.batching import batches
+from sparsebayes._support.validation import check_labels, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.classification import class_probability
 from sparsebayes.classification.class_weight import weigh_classes
-from sparsebayes.classification.one_vs_rest import fit_one_vs_rest
-from sparsebayes.engine import (
-    Design,
-    Latent,
-    Logit,
-    Probit,
-    Sites,
-    Softmax,
-    Solution,
-    Solver,
+from sparsebayes.classification.likelihood import (
+    Samples,
+    check_likelihood,
+    label_noise,
+    make_sites,
 )
+from sparsebayes.classification.one_vs_rest import fit_one_vs_rest
+from sparsebayes.engine import Design, Latent, Solution, Solver
+from sparsebayes.engine.linalg import symmetric_root
 
 Array = np.ndarray
 
-LINKS = ("logit", "probit")
-MULTI_CLASS = ("multinomial", "ovr")
-_CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
-INFERENCES = tuple(_CAVITIES)
+
+_MOST_NOISE = 3.0  # of the variance of an extra weight, in units of that of the noise of labels
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """What is fitted.
-
-    Attributes
-    ----------
-    X : ndarray, (N, D)
-        All inputs, which the functions may be centred on.
-    rows, labels, weights : ndarray, (n, D), (n,) and (n,)
-        The samples that have weight.
-    """
-
-    X: Array
-    rows: Array
-    labels: Array
-    weights: Array
-
-
-class RVC(ClassifierMixin, Machine):
+class RVC(ClassifierMixin, RelevanceVectorMachine):
     """Relevance vector classification: sparse, with probabilities, tuned by the evidence.
 
     A latent function ``f(x) = Σ_m w_m φ_m(x)`` for two classes, or one for each of more, stands
@@ -81,7 +59,7 @@ class RVC(ClassifierMixin, Machine):
         closest to the true posterior and the slowest.
     multi_class : {"multinomial", "ovr"}, default="multinomial"
         With more than two classes: one model with a softmax, or one model for each class against
-        the rest. The probit link has no softmax: its classes go against the rest.
+        the rest. With link='probit', more than two classes are fitted one-vs-rest.
     share_alpha : bool, default=False
         Whether in a multinomial model the classes share one precision for each function, so that
         a function is kept for all classes or for none.
@@ -90,8 +68,8 @@ class RVC(ClassifierMixin, Machine):
         ("isotropic"), or none. What the basis has is where the search starts. "auto" chooses
         between ``length_scale="scale"`` for all inputs and for each, so that inputs need not be
         standardised; length scales that are given as numbers stay.
-        Labels tell little about scales: with few samples "ard" tends to be too certain. Classes
-        one against the rest share their scales.
+        Labels tell little about scales: with few samples "ard" tends to be too certain. In
+        one-vs-rest, the classes share their scales.
     augment : bool, "fast" or float, default=False
         Whether predictions get a function of their own for each latent function, centred at the
         test point, whose weight the data determine as far as they can [5]_: then the latent
@@ -191,7 +169,7 @@ class RVC(ClassifierMixin, Machine):
            [0. , 1. ]])
     """
 
-    _telling = False
+    _learns_scales = False
 
     def __init__(
         self,
@@ -248,7 +226,8 @@ class RVC(ClassifierMixin, Machine):
         self : RVC
         """
         solver = self._check_parameters()
-        self._check_likelihood()
+        check_likelihood(self.link, self.inference, self.multi_class)
+        check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
         X, y, weights = self._check_data(X, y, sample_weight)
         check_labels(y)
         check_classification_targets(y)
@@ -280,35 +259,15 @@ class RVC(ClassifierMixin, Machine):
         problem = self._problem(design, samples)
         basis, solution = self._climb(solver, problem, basis, rows, weights, progress)
         self._store(basis, samples.X, solution)
-        self._remember(samples, solution)
+        self._prepare_augment(samples, solution)
         latent = np.atleast_2d(self.weights_)
         if len(latent) > 1:
             latent = latent - latent.mean(axis=0)  # a softmax sees differences only
         self._store_importances(rows, latent, weights)
 
-    def _check_likelihood(self) -> None:
-        check_choice("link", self.link, LINKS)
-        check_choice("inference", self.inference, INFERENCES)
-        check_choice("multi_class", self.multi_class, MULTI_CLASS)
-        check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
-        if self.link == "logit" and self.inference != "laplace":
-            raise ValueError(
-                f"inference={self.inference!r} needs link='probit'; "
-                "link='logit' has inference='laplace'."
-            )
-
-    def _sites(self, samples: Samples) -> Sites:
-        labels, weights = samples.labels, samples.weights
-        if self.classes_.size > 2:
-            return Softmax(labels, weights, self.classes_.size)
-        signs = np.where(labels == 1, 1.0, -1.0)
-        if self.link == "logit":
-            return Logit(signs, weights)
-        return Probit(signs, weights, _CAVITIES[self.inference])
-
     def _problem(self, design: Design, samples: Samples) -> Latent:
         prior = as_prior(self.prior, float(samples.weights.sum()), labels=True)
-        sites = self._sites(samples)
+        sites = make_sites(samples, self.classes_.size, self.link, self.inference)
         return Latent(design, prior, sites, share=self.share_alpha and sites.outputs > 1)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
@@ -331,18 +290,17 @@ class RVC(ClassifierMixin, Machine):
         )  # fmt: skip
         self._store_search(solution)
 
-    def _remember(self, samples: Samples, solution: Solution) -> None:
+    def _prepare_augment(self, samples: Samples, solution: Solution) -> None:
         assert solution.state.local is not None
         expansion = solution.state.local.expansion
         latent = self.basis_.columns(samples.rows) @ np.atleast_2d(self.weights_).T
         outputs = latent.shape[1]
         curvature = np.stack([expansion.curvature(k) for k in range(outputs)], axis=1)
-        # A label is the sign, or the place of the largest, of f with noise: normal, logistic, or
-        # Gumbel's. Where classes can be separated f is as large as one likes; its noise is not.
-        noise = 1.0 if self.link == "probit" else np.pi**2 / (6.0 if outputs > 1 else 3.0)
         center = np.average(latent, 0, samples.weights)
         spread = np.average((latent - center) ** 2, 0, samples.weights).mean()
-        self._observe(samples.rows, expansion.slope, curvature, float(min(spread, 3.0 * noise)))
+        # Where classes can be separated f is as large as one likes; the noise of labels is not.
+        variance = float(min(spread, _MOST_NOISE * label_noise(self.link, outputs)))
+        self._store_training_rows(samples.rows, expansion.slope, curvature, variance)
 
     def _set_weights(
         self,
@@ -353,14 +311,16 @@ class RVC(ClassifierMixin, Machine):
         column: Array,
         shape: tuple[int, int],
     ) -> None:
-        coef, precision, determination = np.zeros(shape), np.full(shape, np.inf), np.zeros(shape)
-        coef[output, column] = mean
-        precision[output, column] = alpha
-        determination[output, column] = determined
-        two = shape[0] == 1
-        self.weights_ = coef[0] if two else coef
-        self.alpha_ = precision[0] if two else precision
-        self.determined_ = determination[0] if two else determination
+        """From the values of the kept weights to arrays of all outputs and functions."""
+
+        def spread(values: Array, others: float) -> Array:
+            out = np.full(shape, others)
+            out[output, column] = values
+            return out[0] if shape[0] == 1 else out
+
+        self.weights_ = spread(mean, 0.0)
+        self.alpha_ = spread(alpha, np.inf)
+        self.determined_ = spread(determined, 0.0)
 
     @property
     def coef_(self) -> Array:
@@ -460,14 +420,14 @@ class RVC(ClassifierMixin, Machine):
 
         A root, (n, K, L), is that of the covariance which augmentation adds.
         """
-        alpha, coef = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
+        alpha, weights = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
         output, column = np.nonzero(np.isfinite(alpha))
         numbers = column.size + alpha.shape[0] * (column.size + 2 * class_probability.N_DRAWS)
         numbers *= 8  # an eighth of the budget
         extra = self._augmentation()
-        for part in self._batches(len(X), numbers + (0 if extra is None else extra.numbers)):
+        for part in batches(len(X), numbers + (0 if extra is None else extra.numbers)):
             values = self.basis_.columns(X[part])
-            columns, mean = values[:, column], values @ coef.T
+            columns, mean = values[:, column], values @ weights.T
             root = np.zeros((*mean.shape, 0))
             if extra is not None:
                 shift, root = extra.correct(X[part], columns)
@@ -493,8 +453,7 @@ class RVC(ClassifierMixin, Machine):
 
     def _softmax(self, X: Array) -> Array:
         n_classes = self.classes_.size
-        values, vectors = np.linalg.eigh(self.sigma_)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        root = symmetric_root(self.sigma_)
         probability = np.empty((len(X), n_classes))
         for part, output, columns, mean, extra in self._blocks(X):
             half = np.zeros((len(columns), n_classes, root.shape[0]))

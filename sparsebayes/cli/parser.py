@@ -36,7 +36,7 @@ def _complain(message: str) -> None:
 def _fit(parser: ArgumentParser) -> None:
     from sparsebayes._rvm.options import PRIORS, SOLVERS
     from sparsebayes.basis.names import NAMES
-    from sparsebayes.classification.rvc import INFERENCES, LINKS, MULTI_CLASS
+    from sparsebayes.classification.likelihood import INFERENCES, LINKS, MULTI_CLASS
 
     parser.add_argument(
         "csv",

@@ -44,8 +44,8 @@ _PARTS = (
 
 # What fitted models hold besides: a name for files, and where the class is.
 _RECORDS = {
-    "augment.Observed": "sparsebayes._rvm.augment.Observed",
-    "augment.Summary": "sparsebayes._rvm.augment.Summary",
+    "augment.TrainingRows": "sparsebayes._rvm.augment.TrainingRows",
+    "augment.RowSummary": "sparsebayes._rvm.augment.RowSummary",
     "forecasting.Differences": "sparsebayes.forecasting.lags.Differences",
     "forecasting.Embedding": "sparsebayes.forecasting.lags.Embedding",
     "forecasting.Recursion": "sparsebayes.forecasting.propagation.Recursion",

@@ -15,6 +15,7 @@ from sklearn.metrics import log_loss
 import sparsebayes._rvm.augment
 from experiments.__main__ import main
 from sparsebayes import RVC, RVR, persistence
+from sparsebayes._support.batching import batches
 from sparsebayes.basis import RBF, Laplacian, Linear, LinearSpline, ThinPlateSpline
 from sparsebayes.datasets import make_sinc
 from tests.conftest import X3, Y3, by_output, weights_of
@@ -147,7 +148,7 @@ def test_blocks_give_the_same(augment, monkeypatch):
     several = RVC(RBF(1.0), augment=augment).fit(X3, Y3)
     whole = *model.predict(GRID, return_std=True), several.predict_proba(X3)
     with config_context(working_memory=0.05):
-        assert len(list(model._batches(len(GRID), model._augmentation().numbers))) > 3
+        assert len(list(batches(len(GRID), model._augmentation().numbers))) > 3
         parts = *model.predict(GRID, return_std=True), several.predict_proba(X3)
     for ours, theirs in zip(parts, whole, strict=True):
         assert_allclose(ours, theirs, rtol=1e-10)
@@ -233,7 +234,7 @@ def test_two_classes_are_a_newton_step(link, inference, basis):
     model = RVC(basis, link=link, inference=inference, augment=True).fit(X2, Y2)
     assert 0 < model.augment_variance_ <= (3.0 if link == "probit" else np.pi**2)
     mean, std = model.decision_function(POINTS, return_std=True)
-    seen = model._observed
+    seen = model._training_rows
     expected = np.array(list(newton(model, X2, seen.curvature, seen.slope, POINTS)))
     assert_allclose(mean, expected[:, 0, 0], atol=1e-5)
     assert_allclose(std**2, expected[:, 1, 0], rtol=1e-8)
@@ -313,8 +314,8 @@ def test_fast_is_exact_with_few_rows_and_close_with_many():
     many, y, _ = make_sinc(1500, random_state=1, low=-5.0, high=5.0)
     full = RVR(RBF(1.0), augment=True).fit(many, y)
     fast = RVR(RBF(1.0), augment="fast").fit(many, y)
-    assert len(fast._observed.rows) == 512
-    assert len(pickle.dumps(fast._observed.rows)) < len(pickle.dumps(full._observed.rows))
+    assert len(fast._training_rows.rows) == 512
+    assert len(pickle.dumps(fast._training_rows.rows)) < len(pickle.dumps(full._training_rows.rows))
     assert_allclose(*(model.predict(GRID, True) for model in (full, fast)), rtol=2e-3)
 
 
@@ -326,9 +327,9 @@ def test_fast_classes_are_close(labels, basis, monkeypatch):
     data = (X2, Y2) if labels == 2 else (X3, Y3)
     full = RVC(basis, augment=2.0).fit(*data)
     fast = RVC(basis, augment="fast").fit(*data)
-    variance = full._observed.variance
-    object.__setattr__(fast._observed, "variance", variance)
-    assert len(fast._observed.rows) == 40
+    variance = full._training_rows.variance
+    object.__setattr__(fast._training_rows, "variance", variance)
+    assert len(fast._training_rows.rows) == 40
     inside = data[0][::3]
     pair = (model.decision_function(inside, True) for model in (full, fast))
     assert_allclose(*pair, atol=0.05)
@@ -376,7 +377,7 @@ def test_inputs_are_not_modified():
 
 def test_rows_without_weight_are_not_kept():
     model = RVR(RBF(1.0), augment=True).fit(X, Y, sample_weight=WEIGHTS)
-    assert_array_equal(model._observed.rows, X[WEIGHTS > 0])
+    assert_array_equal(model._training_rows.rows, X[WEIGHTS > 0])
 
 
 @pytest.mark.parametrize("augment", [True, "fast", 2.0])

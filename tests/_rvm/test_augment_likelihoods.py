@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import sparsebayes._rvm.augment
-from sparsebayes._rvm.augment import Kept, Observed, summarise
+from sparsebayes._rvm.augment import KeptWeights, TrainingRows, summarise
 from sparsebayes.basis import RBF, Bias
 from sparsebayes.engine import Dense, Flat, Latent, Sequential, Softmax, run
 from tests.conftest import X3, Y3
@@ -33,10 +33,10 @@ def fitted(name, basis, share):
     weights = (state.active[:, None] * problem.group + np.arange(problem.group)).ravel()
     size = problem.design.shape[1]
     function, output = np.divmod(weights, K) if share else np.divmod(weights, size)[::-1]
-    kept = Kept(basis, state.mean, state.cov, state.precisions, output, function)
+    kept = KeptWeights(basis, state.mean, state.cov, state.precisions, output, function)
     expansion = state.local.expansion
     curvature = np.stack([expansion.curvature(k) for k in range(K)], axis=1)
-    observed = Observed(X3, expansion.slope, curvature, VARIANCE)
+    observed = TrainingRows(X3, expansion.slope, curvature, VARIANCE)
     f = np.zeros((len(X3), K))
     np.add.at(f.T, output, (kept.functions(X3) * state.mean).T)
     step = 1e-4 * np.eye(K)

@@ -139,7 +139,7 @@ def test_where_there_is_no_whole_model_the_old_one_stays(cls, augment, monkeypat
     model = cls(RBF(1.0), augment=augment).fit(X[::2], targets[::2])
     before = model.predict(GRID), vars(model).copy()
     new = cls(RBF(1.0), augment=augment)
-    monkeypatch.setattr("sparsebayes._rvm.augment.Observed.refined", raising)
+    monkeypatch.setattr("sparsebayes._rvm.augment.TrainingRows.refined", raising)
     for one in (model, new):
         with pytest.raises(KeyboardInterrupt):
             one.fit(X, targets)

@@ -201,7 +201,7 @@ def test_length_scales_for_other_inputs(kind):
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "two", None])
 def test_bad_degree(bad):
-    with pytest.raises(ValueError, match=r"Polynomial needs a whole degree >= 1, got "):
+    with pytest.raises(ValueError, match=r"degree of Polynomial must be a whole number >= 1, got "):
         Polynomial(bad).fit(X)
 
 

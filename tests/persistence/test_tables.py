@@ -58,7 +58,7 @@ HOSTILE = [
     "sparsebayes.basis.Basis",
     "sparsebayes.basis.as_basis",
     "sparsebayes.basis.kernels.RBF",
-    "sparsebayes._rvm.augment.Observed",
+    "sparsebayes._rvm.augment.TrainingRows",
     "sparsebayes._support.files.os",
     "sparsebayes._support.files.os.system",
     "sparsebayes.persistence.load",
