@@ -5,7 +5,8 @@ functions at once [S08 (2.73), (2.80)]. So nothing is proposed blindly: a functi
 drawn by what it adds, and one that was taken out is replaced by a draw from the conditional of its
 place. The integral over α is a sum over cells of log α, and the draw within a cell is
 accepted or rejected for the difference. Where no prior but its own depends on it, the noise is
-integrated out of all that.
+integrated out of all that. Gibbs sampling of which functions are in is GM93's; the draw of a
+function together with its α is our own.
 """
 
 from __future__ import annotations

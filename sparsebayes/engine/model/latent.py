@@ -41,6 +41,8 @@ from sparsebayes.engine.model.sites import SiteExpansion, Sites
 Array = np.ndarray
 
 _CAVITY = 1e-5  # relative change of V at which it is consistent; the evidence sees its square
+_ROUNDS = 200  # for V to become so
+_LEFT = 1e-12  # of a sample's precision without its own site, at least: less is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +162,7 @@ class Latent(AdaptableProblem):
         if self.sites.cavity == "prior":
             cavity = (1.0 / precisions) @ functions.rows**2
             start = expand_at(self.sites, functions, start.mean, cavity)
-        for _ in range(200):
+        for _ in range(_ROUNDS):
             found = find_mode(self.sites, functions, precisions, beta, cavity, start)
             if found is None:
                 return None
@@ -169,7 +171,7 @@ class Latent(AdaptableProblem):
             if cavity is None or single is None:
                 break
             spread = _variances(functions.rows, factor)
-            new = spread / np.maximum(1.0 - spread * single, 1e-12)  # without the sample's own site
+            new = spread / np.maximum(1.0 - spread * single, _LEFT)  # without the sample's own site
             if np.all(np.abs(new - cavity) <= _CAVITY * (1.0 + new)):
                 break
             cavity = new

@@ -12,7 +12,12 @@ from sparsebayes.engine.model.sites import SiteExpansion, Sites
 
 Array = np.ndarray
 
-_DECREMENT = 1e-14  # at which Newton's method ends, relative to the size of what it climbs
+# All relative to the size of what is climbed.
+_DECREMENT = 1e-14  # a Newton step that promises no more is the last
+_VISIBLE = 1e-10  # a step that promises less may be hidden by rounding, and is not halved
+_FAST = 0.01  # a Hessian is kept while each step promises less than this part of the one before
+_STEPS = 500  # far more than a concave function takes
+_HALVINGS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +87,7 @@ def find_mode(
     value = height(point)
     gram, factor, here = point.gram, None, point.gram is not None
     last = np.inf
-    for _ in range(500):
+    for _ in range(_STEPS):
         if factor is None:
             if not here or gram is None:
                 gram, here = point.expansion.gram(functions.rows, functions.output), True
@@ -94,8 +99,8 @@ def find_mode(
         rise = float(slope @ step)
         small = rise <= _DECREMENT * (1.0 + abs(value))
         new = None
-        if not small and (here or rise < 0.01 * last):
-            tries = 30 if rise > 1e-10 * (1.0 + abs(value)) else 1
+        if not small and (here or rise < _FAST * last):
+            tries = _HALVINGS if rise > _VISIBLE * (1.0 + abs(value)) else 1
             new = _uphill(sites, functions, cavity, point, step, height, tries)
         if new is not None:
             point, value, last, here = new, height(new), rise, False

@@ -12,6 +12,13 @@ both positive, give all local maxima. Of many coefficients the energies are put 
 bins for that, and each maximum found is then refined with the energies themselves.
 
 With a flat prior (c = 0) L only falls: its supremum is at σ² → 0, where everything is kept.
+
+The prior is that of [1]_, who climbs the same objective one coefficient at a time with the general
+solver; the closed form and the exact search for σ² are our own.
+
+References
+----------
+.. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (2.60).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What each function outside the model would gain, and the addition of several at once."""
+"""What each function outside the model would gain, and the addition of several at once.
+
+The gain of one is TF03's; the addition of a block, each function with its optimal α given those
+before it, is our own.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +20,12 @@ from sparsebayes.engine.model.problem import Problem, blocks
 
 Array = np.ndarray
 
-LOST = 1e-10  # a function is refused when S_m is this small a part of φᵀBφ
+LOST = 1e-10  # a function is refused when S_m is this small a part of φᵀBφ: six digits are gone
 _TINY = float(np.finfo(float).tiny)
-_TRIES = 5  # first functions that may disappoint
+_TRIES = 5  # first functions that may disappoint, where B moves with the weights
 _TIE = 1e-9  # gains closer than this, relatively, are equal: the lowest index wins
+_TIE_DIGITS = 9  # the same for ranking
+_ROOM = 16  # functions chosen, at first; doubled when needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +46,7 @@ class Scores:
     def ranked(self) -> Array:
         """Functions that gain, the best first; those equal in rounding by their number."""
         some = np.flatnonzero(self.gain > 0.0)
-        coarse = np.round(self.gain[some] / self.largest, 9) if some.size else some
+        coarse = np.round(self.gain[some] / self.largest, _TIE_DIGITS) if some.size else some
         return some[np.argsort(-coarse, kind="stable")]
 
 
@@ -119,7 +125,7 @@ def _in_turn(
     weights = expand(index, group)
     q, s, half = scores.q[weights], scores.s[weights], scores.half(weights)
     overlaps = problem.overlaps(state, index)
-    taken = np.empty((16 * group, weights.size))  # rows L⁻¹φᵀC⁻¹Φ of those chosen, LLᵀ = αI + S
+    taken = np.empty((_ROOM * group, weights.size))  # rows L⁻¹φᵀC⁻¹Φ of those chosen, LLᵀ = αI + S
     chosen: list[int] = []
     precisions: list[float] = []
     mean_s, q2 = fold(s, group), fold(q * q, group)

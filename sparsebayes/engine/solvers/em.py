@@ -25,7 +25,14 @@ from sparsebayes.engine.solvers.refine import Refiner, prune, reestimate
 
 Array = np.ndarray
 
-_HARDLY = 0.01  # functions with a smaller γ may be pruned
+_HARDLY = 0.01  # functions with a smaller γ may be pruned: the data say next to nothing of them
+_FACTORS = 1e-6, 1e6  # between which a precision changes in one update, so that all stay finite
+_HALVINGS = 30  # of an EM step that does not rise; then rounding decides
+_NEWTON_STEPS = 50  # at the end, to this part of `tol`: quadratic convergence makes that cheap
+_NEWTON_GAIN = 1e-6
+_NO_GAIN = 0.1  # of `tol`: a round that gains less has found no gain but rounding
+_BLOCK = 64  # candidates to come back at a time; few of those deleted are wanted
+_RAISED = 20  # times that precisions are multiplied by 10 until H is not singular
 
 
 def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
@@ -33,7 +40,7 @@ def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
     for quick in (True, False) if mackay else (False,):
         alpha, beta = _update(problem, state, mackay=quick)
         size = 1.0
-        for _ in range(1 if quick else 30):
+        for _ in range(1 if quick else _HALVINGS):
             new = problem.move(
                 state,
                 state.alpha * (alpha / state.alpha) ** size,
@@ -54,7 +61,8 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
         alpha = (np.maximum(determined, 0.0) + 2.0 * push) / (squared + 2.0 * rate + tiny)
     else:  # T01 (43)
         alpha = (1.0 + 2.0 * push) / (squared + state.variances + 2.0 * rate)
-    alpha = np.clip(alpha, 1e-6 * state.alpha, 1e6 * state.alpha)
+    least, most = _FACTORS
+    alpha = np.clip(alpha, least * state.alpha, most * state.alpha)
     noise = problem.noise
     if noise is None:
         return alpha, state.beta
@@ -69,7 +77,7 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
         return alpha, state.beta
     # max_beta bounds the noise from below, and with it the quotient.
     beta = count / max(spread, count / noise.max_beta)
-    return alpha, float(np.clip(beta, 1e-6 * state.beta, 1e6 * state.beta))
+    return alpha, float(np.clip(beta, least * state.beta, most * state.beta))
 
 
 def converge(
@@ -84,7 +92,7 @@ def converge(
         gain = new.objective - state.objective
         state = new
         yield Step(state)
-    state = Refiner(problem).climb(state, free=True, steps=50, tol=1e-6 * tol)
+    state = Refiner(problem).climb(state, free=True, steps=_NEWTON_STEPS, tol=_NEWTON_GAIN * tol)
     yield Step(state)
     return state
 
@@ -96,14 +104,14 @@ def close(
     before = -np.inf
     while True:
         state = yield from converge(problem, state, tol, mackay=mackay)
-        if state.objective <= before + 0.1 * tol:  # what looked like a gain was none
+        if state.objective <= before + _NO_GAIN * tol:  # what looked like a gain was none
             return finish(problem, state)
         before = state.objective
         moved = reestimate(problem, state, tol)
         if moved is state:
             scores = score(problem, state)
             if scores.largest > tol:
-                moved = add(problem, state, scores, spread(scores.ranked(), 64), tol)
+                moved = add(problem, state, scores, spread(scores.ranked(), _BLOCK), tol)
         if moved is state:
             return finish(problem, state)
         state = moved
@@ -117,7 +125,7 @@ def spread_variance(problem: Problem, active: Array) -> State | None:
         return empty
     active = active[problem.norms[active] > 0]
     alpha = problem.norms[active] * (active.size / problem.energy)
-    for _ in range(20):
+    for _ in range(_RAISED):
         state = problem.evaluate(active, alpha, empty.beta)
         if state is not None:
             return state

@@ -4,6 +4,7 @@ In an overcomplete dictionary a piece of the signal can be explained by function
 of another. Once many of the wrong kind are in, no single addition or deletion gains, however
 much better the others would do. So after a search that found nothing more to gain, groups of
 functions are taken out together and others are let in alone, before all may compete again.
+This is our own.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from sparsebayes.engine.solvers.sequential import Sequential
 Array = np.ndarray
 
 _GAIN = 0.5  # an exchange that gains less is not worth its price in noise
-_TOL = 0.3  # of the search within an exchange
-_SWEEPS = 2
+_TOL = 0.3  # of the search within an exchange: below _GAIN, above what takes most of the time
+_SWEEPS = 2  # over all proposals; what gains nothing twice will not later
 
 
 @dataclass(frozen=True, eq=False)

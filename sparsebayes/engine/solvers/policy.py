@@ -1,9 +1,9 @@
 """Every number that decides how far the sequential solver searches.
 
-None of them is derived. They were set by trial, such that on the data of `benchmarks/stall.py`
-(Friedman's first function, 240 and 1000 samples, three widths of the kernel) the default ends no
-lower than any other route in the least time; the tests of `tests/laws` hold it to that. Gains are
-in nats, of which one is a factor e of probability.
+None of them is derived. They were set by trial, most of them on the data of `benchmarks/stall.py`
+(Friedman's first function, 240 and 1000 samples, three widths of the kernel), such that the default
+does not end below other routes and takes little time; that benchmark and the laws in `tests/laws`
+watch over both. Gains are in nats.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Effort:
     threshold : float
         The gain below which no function is added.
     share : float
-        The part of a block's best gain below which the others wait for the next block: after a
-        better re-estimation many of them gain nothing.
+        The part of a block's best gain below which the others wait for the next block, when
+        the precisions are re-estimated and many of them gain nothing.
     steps : int
         Newton steps after a block.
     """
@@ -38,11 +38,11 @@ class Policy:
     # Growth.
     # Candidates looked at for one block of additions: products among them are a matrix of 1 MB.
     block: int = 384
-    # Growth that is refined later: what gains less than half a nat often goes again.
+    # Growth that is refined later leaves small gains to that.
     rough: Effort = Effort(threshold=0.5, share=0.01, steps=1)
     # Growth whose noise can be believed: a function that gains a nat hardly follows the noise.
     credible: Effort = Effort(threshold=1.0, share=0.01, steps=1)
-    # With fewer functions to choose from, growth begins `credible`: less will do.
+    # With at most so many functions to choose from, growth begins `credible`: less will do.
     plenty: int = 128
     # A block that adds nothing is followed by so many Newton steps, which may make room for others,
     # until one gains less than this part of the threshold.
@@ -56,34 +56,34 @@ class Policy:
     # A round that gains less than this part of `tol` has found no gain but rounding.
     no_gain: float = 0.1
 
-    # Restarts with the noise variance held low, at these parts of its estimate: one always (a tenth
-    # cured the stall in all first trials), one deep where growth has stalled, one shallow that
-    # finds what the first has overshot, and all of `depths` for as long as the model is small.
+    # Restarts with the noise variance held low, at these parts of its estimate: one always, a deep
+    # one where growth has stalled, a shallow one for what the first has overshot, and all of
+    # `depths` while the model is small. (In the first trials 0.1 to 0.01 of the targets' variance
+    # cured stalls of 50 nats.)
     depth: float = 0.1
     deep: float = 0.01
     shallow: float = 0.3
     depths: tuple[float, ...] = (0.3, 0.1, 0.03)
-    # While the noise is held low a model may grow by so many functions and by this part of itself;
-    # beyond that it only follows the noise.
+    # While the noise is held low a model may grow by so many functions and by this part of itself:
+    # with next to no noise growth would not end by itself.
     room: int = 64
     room_share: float = 0.5
-    # The ends of restarts are refined to this multiple of `tol`, within these bounds: between 1000
-    # and 5000 samples `tol` itself took most of the time and changed no choice between ends.
+    # The ends of restarts are refined to this multiple of `tol`, within these bounds: which end is
+    # higher shows long before the last gains, and these take most of the time.
     coarse: float = 2.5
     coarse_bounds: tuple[float, float] = (0.03, 0.05)
     # Growth has stalled if it ends with more samples than these for each function.
     stall: float = 20.0
-    # A start from several functions at once has so many, enough to cover the inputs: with a wide
-    # kernel no function gains anything alone.
+    # A start from several functions at once has so many: with a very wide kernel none gains
+    # anything alone, and these are enough to span what all of them do.
     several: int = 96
     # A restart that grows to no more functions than these has seen all there is.
     tiny: int = 24
-    # With more functions to choose from than `many`, a further restart takes too long; with at most
-    # `few`, so little that a start from all of them is tried too.
+    # With more functions to choose from than `many`, further restarts take too long; with at most
+    # `few`, even a start from all of them is cheap.
     many: int = 4096
     few: int = 512
-    # A model of at most so many functions restarts again and again, while that gains so much: it
-    # costs next to nothing.
+    # A model of at most so many functions is cheap to restart: it does while that gains so much.
     small: int = 64
     worthwhile: float = 1.0
 

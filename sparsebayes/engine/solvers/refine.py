@@ -1,7 +1,7 @@
 """Joint re-estimation of a whole active set: Newton's method in (log α, log β), with pruning.
 
 With S active functions a step costs O(S³), whatever the number of samples. No accepted
-step lowers the objective.
+step lowers the objective. TF03 re-estimates one α at a time; all of them at once is our own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,21 @@ from sparsebayes.engine.model.problem import Problem
 
 Array = np.ndarray
 
-_LONGEST_STEP = 4.0  # in log α and log β
 _LOST = 1e-14  # an s this small a part of φᵀBφ is rounding
+
+# Newton's method with a Levenberg shift, as usual: the shift grows where the Hessian is not
+# negative definite, where a step is too long to believe and where it does not rise; it shrinks
+# where the rise is what the quadratic model says.
+_LONGEST_STEP = 4.0  # in log α and log β: a factor of 55
+_TOO_LONG = 4.0  # times that: not worth shortening
+_FIRST_SHIFT = 1e-3  # at first, and at least after a failure
+_LEAST_SHIFT = 1e-12
+_MORE_SINGULAR, _MORE_LONG, _MORE_FALLEN = 10.0, 4.0, 5.0  # factors of the shift after failures
+_GOOD, _POOR = 0.75, 0.25  # of the expected rise: the shift is divided by 10, or multiplied by 4
+_TRIES = 30  # shifts, up to 10¹⁸ of the first
+
+_STATIONARY_STEPS = 10  # they converge quadratically or not at all
+_STATIONARY = 1e-13, 0.1  # lengths in log α: at the end, and where the start was not near it
 
 
 def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
@@ -72,13 +85,14 @@ def stationary(problem: Problem, state: State) -> State:
     Where the model interpolates, rounding hides the last digits of the objective, so that where
     a climb ends depends on its way; the gradient has these digits still.
     """
-    for _ in range(10 if state.active.size else 0):
+    least, longest = _STATIONARY
+    for _ in range(_STATIONARY_STEPS if state.active.size else 0):
         grad, hess = gradient_and_hessian(state, None)
         factor = linalg.cholesky(-hess)
         if factor is None:
             break
         step = linalg.solve(factor, grad)
-        if not 1e-13 < np.abs(step).max() < 0.1:
+        if not least < np.abs(step).max() < longest:
             break
         new = problem.move(state, state.alpha * np.exp(step), state.beta)
         if new is None:
@@ -92,7 +106,7 @@ class Refiner:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.shift = 1e-3
+        self.shift = _FIRST_SHIFT
 
     def climb(self, state: State, *, free: bool, steps: int, tol: float) -> State:
         """At most `steps` steps; fewer when one gains less than `tol`."""
@@ -117,18 +131,18 @@ class Refiner:
         grad, hess = gradient_and_hessian(state, noise)
         size = state.active.size
         diagonal = np.arange(grad.size)
-        for _ in range(30):
+        for _ in range(_TRIES):
             shifted = -hess
             shifted[diagonal, diagonal] += self.shift
             factor = linalg.cholesky(shifted)
             if factor is None:
-                self.shift = max(10.0 * self.shift, 1e-3)
+                self.shift = max(_MORE_SINGULAR * self.shift, _FIRST_SHIFT)
                 continue
             step = linalg.solve(factor, grad)
             longest = float(np.abs(step).max())
             if longest > _LONGEST_STEP:
-                if longest > 4.0 * _LONGEST_STEP:
-                    self.shift = max(4.0 * self.shift, 1e-3)
+                if longest > _TOO_LONG * _LONGEST_STEP:
+                    self.shift = max(_MORE_LONG * self.shift, _FIRST_SHIFT)
                     continue
                 step *= _LONGEST_STEP / longest
             growth = np.exp(step)
@@ -139,10 +153,10 @@ class Refiner:
             if new is not None and new.objective >= state.objective:
                 expected = float(grad @ step + 0.5 * step @ (hess @ step))
                 ratio = (new.objective - state.objective) / expected if expected > 0 else 1.0
-                if ratio > 0.75:
-                    self.shift = max(0.1 * self.shift, 1e-12)
-                elif ratio < 0.25:
+                if ratio > _GOOD:
+                    self.shift = max(0.1 * self.shift, _LEAST_SHIFT)
+                elif ratio < _POOR:
                     self.shift *= 4.0
                 return new
-            self.shift = max(5.0 * self.shift, 1e-3)
+            self.shift = max(_MORE_FALLEN * self.shift, _FIRST_SHIFT)
         return None

@@ -35,9 +35,25 @@ Array = np.ndarray
 
 _HUGE = 1e20  # what a minimiser sees where there is no model
 _RATIOS = (1e-2, 1e-4, 1e-6)  # of α and β N, at which a search may begin
+_RATIO_BOUNDS = float(np.log(1e-9)), 30.0  # of their logarithm: lost in rounding, nothing left
+_LEAST_BETA = 0.01  # of that of the targets' mean square: noise of ten times their spread
 _APART = 0.3  # log scales at which another search begins
 _SAME = 0.01  # scales this close, relatively, are the same
-_LEAST = 1e-9  # smaller ones would be lost in rounding
+_DIGITS = 2  # of learned log scales: a hundredth matters to nobody
+
+# What a search may cost. The small model tries all starts, so a step takes it a twentieth.
+_SMALL_WORK = 1e7  # multiplications for a product of the functions: some milliseconds
+_FULL_WORK = 2e8
+_MOST_ROWS = 4000  # samples that are looked at, evenly spaced: they tell scales well enough
+_FEWEST = 64  # functions, however many rows there are
+_CLIMBS = 4  # of the best starts
+_SMALL_STEPS, _FULL_STEPS = 30, 200
+_ENOUGH = 1e-3  # nats in a step, at which a search ends
+_FLAT = 1e-2  # nats for a factor e of any scale or precision, at which it ends too
+
+# `polish`, in parts of `tol`.
+_POLISH_STEPS, _POLISH_ENOUGH = 50, 0.1
+_NEWTON_STEPS, _NEWTON_ENOUGH = 20, 0.01
 
 
 class Family(Protocol):
@@ -179,57 +195,60 @@ class Adaptive:
 def learn(problem: AdaptableProblem, family: Family) -> Array:
     """The θ at which many functions that share their precision have most evidence.
 
-    A small crowd tries all starts and climbs from some of the best, with one factor for all
+    A small model tries all starts and climbs from some of the best, with one factor for all
     scales; the full one goes on from the highest end, and from another if there is one, with
     all of them. There are maxima at which the function is nearly linear in some inputs.
     """
-    scout = Crowd(problem, family, 1e7)
+    small = SharedPrecisionModel(problem, family, _SMALL_WORK)
     tried = []
     for theta in family.trials:
-        points = [scout.begin(theta, ratio) for ratio in _RATIOS]
-        tried.append(min(((scout(point)[0], point) for point in points), key=itemgetter(0)))
+        points = [small.begin(theta, ratio) for ratio in _RATIOS]
+        tried.append(min(((small(point)[0], point) for point in points), key=itemgetter(0)))
     tried.sort(key=itemgetter(0))
     if tried[0][0] >= _HUGE:
         return family.start
     if not family.fine:
         return tried[0][1][: family.start.size]
     size = family.start.size
-    ends = sorted((_descend(scout, p, 30, together=True) for _, p in tried[:4]), key=itemgetter(0))
+    climbs = (_descend(small, p, _SMALL_STEPS, together=True) for _, p in tried[:_CLIMBS])
+    ends = sorted(climbs, key=itemgetter(0))
     first = ends[0][1]
     apart = [end for _, end in ends if np.abs(end[:size] - first[:size]).max() > _APART]
-    crowd = Crowd(problem, family)
-    found = [_descend(crowd, point, 200) for point in (first, *apart[:1])]
+    full = SharedPrecisionModel(problem, family)
+    found = [_descend(full, point, _FULL_STEPS) for point in (first, *apart[:1])]
     theta = min(found, key=itemgetter(0))[1][:size]
-    # A hundredth matters to nobody, and rounding errors then do not decide what is chosen later.
-    return np.clip(np.round(theta, 2), family.lower, family.upper)
+    # Rounded, so that rounding errors do not decide what is chosen later.
+    return np.clip(np.round(theta, _DIGITS), family.lower, family.upper)
 
 
 def _descend(
-    crowd: Crowd, point: Array, steps: int, *, together: bool = False
+    model: SharedPrecisionModel, point: Array, steps: int, *, together: bool = False
 ) -> tuple[float, Array]:
     """Value and place of the minimum near a point; `together`, θ moves by one number only."""
-    size = crowd.family.start.size if together else 0
+    size = model.family.start.size if together else 0
 
     def place(moved: Array) -> Array:
         return np.concatenate([point[:size] + moved[0], moved[1:]]) if together else moved
 
     def value(moved: Array) -> tuple[float, Array]:
-        found, slope = crowd(place(moved))
+        found, slope = model(place(moved))
         return found, np.append(slope[:size].sum(), slope[size:]) if together else slope
 
-    bounds = crowd.bounds
+    bounds = model.bounds
     if together:
         room = np.array(bounds[:size]) - point[:size, None]
         bounds = [(room[:, 0].max(), room[:, 1].min()), *bounds[size:]]
     found = minimize(
         value, np.append(0.0, point[size:]) if together else point,
         jac=True, method="L-BFGS-B", bounds=bounds,
-        options={"maxiter": steps, "ftol": 1e-3 / max(1.0, abs(crowd(point)[0])), "gtol": 1e-2},
+        options={
+            "maxiter": steps, "gtol": _FLAT, "ftol": _ENOUGH / max(1.0, abs(model(point)[0])),
+        },
     )  # fmt: skip
     return float(found.fun), place(found.x)
 
 
-class Crowd:
+class SharedPrecisionModel:
     """Minus the log evidence of functions that share precisions, with its derivatives.
 
     It is relative to that of noise alone.
@@ -244,14 +263,14 @@ class Crowd:
         About how many multiplications a product of the functions may take.
     """
 
-    def __init__(self, problem: AdaptableProblem, family: Family, work: float = 2e8) -> None:
+    def __init__(self, problem: AdaptableProblem, family: Family, work: float = _FULL_WORK) -> None:
         self.family = family
         n_rows, n_columns = problem.design.shape
-        self.rows = slice(None, None, -(-n_rows // 4000))
+        self.rows = slice(None, None, -(-n_rows // _MOST_ROWS))
         n_rows = -(-n_rows // self.rows.step)
         kinds = family.kinds(np.arange(n_columns))
         alone, shared = np.flatnonzero(kinds < 0), np.flatnonzero(kinds >= 0)
-        size = max(64, int(np.sqrt(work / n_rows) / problem.n_outputs))
+        size = max(_FEWEST, int(np.sqrt(work / n_rows) / problem.n_outputs))
         some = np.unique(np.linspace(0, shared.size - 1, min(size, shared.size)).astype(np.intp))
         self.index = np.concatenate([alone, shared[some]])
         labels = np.concatenate([-1 - np.arange(alone.size), kinds[shared[some]]])
@@ -266,11 +285,11 @@ class Crowd:
         self.noise_alone = self._noise_alone()
         self.bounds = [
             *zip(family.lower, family.upper, strict=True),
-            *[(np.log(_LEAST), 30.0)] * self.n_groups,
+            *[_RATIO_BOUNDS] * self.n_groups,
         ]
         noise = self.problem.noise
-        if noise is not None:  # from noise of ten times the targets' spread to none
-            least = 0.01 * self.problem.n_samples / self.problem.energy
+        if noise is not None:
+            least = _LEAST_BETA * self.problem.n_samples / self.problem.energy
             self.bounds.append((np.log(least), np.log(noise.max_beta)))
 
     def _noise_alone(self) -> float:
@@ -337,7 +356,7 @@ def polish(
         new = at.evaluate(last.active, last.alpha, last.beta)
         if new is None:
             return _HUGE, np.zeros(point.size)
-        new = Refiner(at).climb(new, free=True, steps=20, tol=0.01 * tol)
+        new = Refiner(at).climb(new, free=True, steps=_NEWTON_STEPS, tol=_NEWTON_ENOUGH * tol)
         if new.objective > best[1].objective:
             best = point.copy(), new
         if not new.active.size:
@@ -348,6 +367,9 @@ def polish(
     minimize(
         descend, theta, jac=True, method="L-BFGS-B",
         bounds=list(zip(family.lower, family.upper, strict=True)),
-        options={"maxiter": 50, "ftol": 0.1 * tol / max(1.0, abs(state.objective)), "gtol": 1e-2},
+        options={
+            "maxiter": _POLISH_STEPS, "gtol": _FLAT,
+            "ftol": _POLISH_ENOUGH * tol / max(1.0, abs(state.objective)),
+        },
     )  # fmt: skip
     return best[0], replace(best[1], active=state.active[best[1].active])

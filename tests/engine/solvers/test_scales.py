@@ -19,7 +19,7 @@ from sparsebayes.engine import (
     Softmax,
     Trace,
 )
-from sparsebayes.engine.solvers.scales import Crowd
+from sparsebayes.engine.solvers.scales import SharedPrecisionModel
 
 BASES = [
     RBF(0.8),
@@ -125,7 +125,7 @@ def test_derivatives_of_the_objective(data, kind, ard):
         assert by_beta == pytest.approx(value[0], rel=1e-5)
 
 
-def test_a_crowd_sees_what_there_is_to_explain():
+def test_a_model_sees_what_there_is_to_explain():
     """Of many samples it takes some, unless their targets are all zero."""
     X = np.linspace(-1, 1, 5001)[:, None]
     target = np.zeros(5001)
@@ -133,20 +133,20 @@ def test_a_crowd_sees_what_there_is_to_explain():
     fitted = RBF(0.1).fit(X)
     family = ScaleFamily(fitted, X, np.ones(5001), 1 << 28, ard=True)
     problem = Exact(family.design(family.start), Flat(), Gaussian(target, np.ones(5001)))
-    crowd = Crowd(problem, family, 1e6)
-    assert crowd.problem.n_samples == 5001
-    assert np.isfinite(crowd(crowd.begin(family.start, 1e-4))[0])
+    model = SharedPrecisionModel(problem, family, 1e6)
+    assert model.problem.n_samples == 5001
+    assert np.isfinite(model(model.begin(family.start, 1e-4))[0])
     usual = Exact(family.design(family.start), Flat(), Gaussian(np.cos(X[:, 0]), np.ones(5001)))
-    assert Crowd(usual, family, 1e6).problem.n_samples == 2501
+    assert SharedPrecisionModel(usual, family, 1e6).problem.n_samples == 2501
 
 
 @pytest.mark.parametrize("kind", ["smooth", "gamma", "logit", "tap", "softmax", "shared"])
-def test_derivatives_of_a_crowd(data, kind):
+def test_derivatives_of_a_model(data, kind):
     X, y = data
     fitted = (Bias() + RBF([0.8, 1.0, 1.2]) + Laplacian(2.0)).fit(X)
     family = ScaleFamily(fitted, X, np.ones(len(X)), 1 << 28, ard=True)
-    crowd = Crowd(problem_of(kind, y, family.design(family.start)), family)
-    point = crowd.begin(family.start + 0.1, 1e-2)
-    found = crowd(point)[1]
-    expected = slope(lambda p: crowd(p)[0], point, 1e-4)
+    model = SharedPrecisionModel(problem_of(kind, y, family.design(family.start)), family)
+    point = model.begin(family.start + 0.1, 1e-2)
+    found = model(point)[1]
+    expected = slope(lambda p: model(p)[0], point, 1e-4)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
