@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from sparsebayes.engine import EM, Interrupted, Sequential, Step, Stop, run
+from sparsebayes.engine import (
+    EM,
+    AdaptableProblem,
+    Adaptive,
+    Interrupted,
+    Sequential,
+    Step,
+    Stop,
+    run,
+)
 from sparsebayes.engine.solvers.driver import start
 from tests.engine.conftest import kernel_problem
 
@@ -62,3 +71,33 @@ def test_exploring_counts_and_leaves_no_trace():
 
     solution = fit(Explorer(), problem)
     assert solution.n_iter == 2 and solution.state is first and solution.path.size == 1
+
+
+def test_what_a_problem_lacks_is_said_before_the_first_step():
+    class Frozen:
+        """Neither grows nor can its functions change."""
+
+        prior = noise = None
+
+    def lend(problem, *lacking):
+        for name in AdaptableProblem.__abstractmethods__ - set(lacking):
+            setattr(problem, name, None)
+        return problem
+
+    with pytest.raises(
+        TypeError, match=r"^EM asks a problem for grow, overlaps, and Frozen has no"
+    ):
+        fit(EM(), lend(Frozen(), "grow", "overlaps"))
+    adaptive = Adaptive(EM(), family=None)
+    expected = r"Adaptive asks a problem for rebase, .*AdaptableProblem says, or choose another"
+    with pytest.raises(TypeError, match=expected):
+        fit(adaptive, lend(Frozen(), "rebase"))
+
+
+def test_a_solver_may_be_any_object_that_climbs():
+    class Still:
+        def climb(self, problem, tol, rng):
+            yield Step(start(problem))
+            return Stop.CONVERGED
+
+    assert fit(Still(), kernel_problem()).state.active.size == 0
