@@ -125,6 +125,8 @@ def steps():
         decomposition.KernelPCA(2, kernel="rbf"),
         decomposition.TruncatedSVD(1),
         feature_selection.GenericUnivariateSelect(scores, param=50),
+        feature_selection.RFE(RVR("linear"), n_features_to_select=1),
+        feature_selection.SelectFromModel(RVR("linear"), max_features=1),
         feature_selection.SelectFdr(scores),
         feature_selection.SelectFpr(scores),
         feature_selection.SelectFwe(scores),
