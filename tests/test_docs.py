@@ -34,3 +34,12 @@ def test_links_lead_somewhere():
     for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
             assert "://" in target or (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_files_that_are_named_are_there():
+    path_of_a_file = re.compile(
+        r"\b(?:sparsebayes|tests|experiments|benchmarks|docs|tools)/[\w/.]+\.(?:py|md)"
+    )
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        for target in path_of_a_file.findall(path.read_text(encoding="utf-8")):
+            assert (ROOT / target).exists(), f"{path.name}: {target}"

@@ -187,6 +187,21 @@ def test_no_file_above_500_lines():
     assert crowded(lengths, 500) == {}
 
 
+# One word, one meaning.
+
+TWICE = {"Union"}  # made by ``+``, of bases and of dictionaries: the same thing for users
+
+
+def test_no_class_name_is_used_twice():
+    places = {}
+    for path in python_files("sparsebayes"):
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            places.setdefault(name, []).append(str(path.relative_to(PACKAGE)))
+    assert len(places) > 100
+    twice = {name: where for name, where in places.items() if len(where) > 1}
+    assert {name: where for name, where in twice.items() if name not in TWICE} == {}
+
+
 # Law 6: `make test` runs the examples of all docstrings.
 
 
