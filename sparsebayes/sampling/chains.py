@@ -10,7 +10,7 @@ from sparsebayes._support.reporting import Reporter
 from sparsebayes.engine import Sequential, linalg, run
 from sparsebayes.engine.mcmc.chain import Chain
 from sparsebayes.sampling.draws import Draws
-from sparsebayes.sampling.methods import Method, Start
+from sparsebayes.sampling.methods import SamplingMethod, Start
 from sparsebayes.sampling.options import Length
 from sparsebayes.sampling.sampled_model import SampledModel
 
@@ -20,7 +20,7 @@ Array = np.ndarray
 def run_chain(
     number: int,
     model: SampledModel,
-    method: Method,
+    method: SamplingMethod,
     length: Length,
     seed: np.random.SeedSequence,
     verbose: int,

@@ -27,7 +27,7 @@ _FIXED = 1e-5  # S08's value of all precisions, there of α itself
 _WALK = 1.0  # a factor of e up or down
 
 
-class Method(ABC):
+class SamplingMethod(ABC):
     """What `sample_posterior` asks of a method."""
 
     def bounds(self, given: Bounds) -> Bounds:
@@ -40,7 +40,7 @@ class Method(ABC):
 
 
 @dataclass(frozen=True)
-class Gibbs(Method):
+class Gibbs(SamplingMethod):
     """Draw from exact conditionals: a function that comes in is chosen by what it adds.
 
     Nothing is to be tuned.
@@ -53,7 +53,7 @@ class Gibbs(Method):
 
 
 @dataclass(frozen=True)
-class ReversibleJump(Method):
+class ReversibleJump(SamplingMethod):
     """Propose births, deaths and moves of functions blindly, and accept or reject them [1]_.
 
     A sweep has as many proposals as there are functions.
@@ -148,14 +148,14 @@ def _with_all(posterior: SparsePosterior, active: Array, x: Array, beta: float) 
     return np.arange(posterior.n_functions), every, beta
 
 
-METHODS: dict[str, Method] = {"gibbs": Gibbs(), "reversible_jump": ReversibleJump()}
+METHODS: dict[str, SamplingMethod] = {"gibbs": Gibbs(), "reversible_jump": ReversibleJump()}
 
 
-def as_method(method: Any) -> Method:
+def as_method(method: Any) -> SamplingMethod:
     """A method from its name or an object."""
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]
-    if isinstance(method, Method):
+    if isinstance(method, SamplingMethod):
         return method
     raise ValueError(
         f"method must be one of {list(METHODS)}, or an object such as ReversibleJump(walk=2.0), "

@@ -16,7 +16,7 @@ from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import load_arviz
 from sparsebayes.sampling.chains import run_chain
 from sparsebayes.sampling.draws import Draws
-from sparsebayes.sampling.methods import Method, as_method
+from sparsebayes.sampling.methods import SamplingMethod, as_method
 from sparsebayes.sampling.options import (
     as_bounds,
     as_inclusion,
@@ -37,7 +37,7 @@ def sample_posterior(
     n_samples: int = 1000,
     n_chains: int = 4,
     *,
-    method: str | Method = "gibbs",
+    method: str | SamplingMethod = "gibbs",
     n_warmup: int | None = None,
     thin: int = 1,
     sample_weight: Any = None,

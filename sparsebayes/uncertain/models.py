@@ -45,7 +45,7 @@ def _(model: GaussianProcessRegressor) -> Marginals:
         raise ValueError(
             "model must be fitted to a single target; fit one GaussianProcessRegressor for each."
         )
-    return Process(model)
+    return FullProcess(model)
 
 
 class Predicted(Marginals):
@@ -69,7 +69,7 @@ class Predicted(Marginals):
         )
 
 
-class Process(Predicted):
+class FullProcess(Predicted):
     """A Gaussian process of scikit-learn."""
 
     def closed_form(self) -> tuple[LinearModel | None, str]:

@@ -12,7 +12,7 @@ from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import whole_number
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.noisy_gp import LOG_2PI, log_evidence, precisions
-from sparsebayes.uncertain.noisy.method import Learned, Method
+from sparsebayes.uncertain.noisy.method import Learned, LearningMethod
 from sparsebayes.uncertain.noisy.mixture import Process
 from sparsebayes.uncertain.noisy.slope import Slope
 from sparsebayes.uncertain.noisy.space import NoisyData, Space, climb
@@ -25,7 +25,7 @@ PATIENCE = 4  # levels without a gain that end the choice
 FINE = 1e-2  # slope at which the optimiser ends
 
 
-class Imputation(Method):
+class Imputation(LearningMethod):
     """Maximise the posterior of the inputs while the output noise is lowered step by step [1]_.
 
     If the noise is estimated, the level is taken that predicts left-out samples best, with their

@@ -50,7 +50,7 @@ class Learned:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
-class Method(BaseEstimator, ABC):
+class LearningMethod(BaseEstimator, ABC):
     """A way to learn from noisy inputs. Its parameters can be searched: ``method__max_iter``."""
 
     @abstractmethod

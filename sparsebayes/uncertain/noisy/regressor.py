@@ -18,7 +18,7 @@ from sparsebayes._support.validation import check_range, check_switches, remedie
 from sparsebayes.gp.kernels import check_kernel, default_kernel
 from sparsebayes.gp.targets import centred
 from sparsebayes.uncertain.noisy.imputation import Imputation
-from sparsebayes.uncertain.noisy.method import Learned, Method
+from sparsebayes.uncertain.noisy.method import Learned, LearningMethod
 from sparsebayes.uncertain.noisy.mixture import InputMixture
 from sparsebayes.uncertain.noisy.slope import Slope
 from sparsebayes.uncertain.noisy.space import (
@@ -29,7 +29,7 @@ from sparsebayes.uncertain.noisy.space import (
 )
 from sparsebayes.uncertain.noisy.stochastic_em import StochasticEM
 
-METHODS: dict[str, type[Method]] = {
+METHODS: dict[str, type[LearningMethod]] = {
     "stochastic_em": StochasticEM,
     "imputation": Imputation,
     "slope": Slope,
@@ -202,7 +202,7 @@ class NoisyInputGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         self._store(method, offset, method.learn(space, data, variance, rng, reporter))
         return self
 
-    def _store(self, method: Method, offset: float, found: Learned) -> None:
+    def _store(self, method: LearningMethod, offset: float, found: Learned) -> None:
         for name in [name for name in vars(self) if name.endswith("_")]:
             if name not in ("n_features_in_", "feature_names_in_"):
                 delattr(self, name)  # an earlier fit may have had another method
@@ -229,13 +229,13 @@ class NoisyInputGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         return self._mixture
 
 
-def as_method(method: Any, n_samples: int) -> Method:
+def as_method(method: Any, n_samples: int) -> LearningMethod:
     """A method from its name or an object, with parameters that are what they should be."""
     if isinstance(method, str) and method == "auto":
         method = "stochastic_em" if n_samples <= FEW else "slope"
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]()
-    if isinstance(method, Method):
+    if isinstance(method, LearningMethod):
         method.check()
         return clone(method)
     raise ValueError(

@@ -15,7 +15,7 @@ from sparsebayes.engine.noisy_gp import (
     smoothed_kernel,
     smoothed_slopes,
 )
-from sparsebayes.uncertain.noisy.method import Learned, Method
+from sparsebayes.uncertain.noisy.method import Learned, LearningMethod
 from sparsebayes.uncertain.noisy.mixture import Process
 from sparsebayes.uncertain.noisy.space import NoisyData, Space, climb, normal_nodes
 
@@ -28,7 +28,7 @@ PATIENCE = 2  # turns without a gain that end the search
 FINE = 1e-3  # slope of the log evidence at which the optimiser ends
 
 
-class Slope(Method):
+class Slope(LearningMethod):
     """Take the noise of inputs for noise of outputs, larger where the function is steep [1]_.
 
     The process is averaged over the distributions of its inputs [2]_. Fast, for a few thousand

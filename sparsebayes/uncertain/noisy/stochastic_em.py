@@ -11,7 +11,7 @@ from sparsebayes._support.validation import positive_number, whole_number
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.mcmc.hamiltonian import StepSize, effective_sample_size, move, start
 from sparsebayes.engine.noisy_gp import InputPosterior, Theta, log_evidence, precisions
-from sparsebayes.uncertain.noisy.method import Learned, Method
+from sparsebayes.uncertain.noisy.method import Learned, LearningMethod
 from sparsebayes.uncertain.noisy.mixture import Process
 from sparsebayes.uncertain.noisy.slope import Slope
 from sparsebayes.uncertain.noisy.space import NoisyData, Space, climb
@@ -28,7 +28,7 @@ WINDOW = 10  # turns that are compared and averaged
 FINE = 1e-3
 
 
-class StochasticEM(Method):
+class StochasticEM(LearningMethod):
     """Sample the inputs from their posterior, learn the rest from the samples, and repeat [1]_.
 
     The most accurate method, for a few hundred samples: it keeps an N × N matrix for each sampled
