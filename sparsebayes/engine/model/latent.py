@@ -27,7 +27,7 @@ import numpy as np
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.model.design import Dense, Design
-from sparsebayes.engine.model.mode import Functions, Point, expand_at, find_mode
+from sparsebayes.engine.model.mode import ActiveFunctions, Point, expand_at, find_mode
 from sparsebayes.engine.model.posterior import State, alpha_gradient
 from sparsebayes.engine.model.priors import Flat, Prior
 from sparsebayes.engine.model.problem import (
@@ -49,7 +49,7 @@ _LEFT = 1e-12  # of a sample's precision without its own site, at least: less is
 class Approximation:
     """The expansion that a state rests on; `cavity` is V, (N,) or None."""
 
-    functions: Functions
+    functions: ActiveFunctions
     point: Point
     cavity: Array | None
 
@@ -103,10 +103,10 @@ class Latent(AdaptableProblem):
         start = expand_at(self.sites, functions, mean, self._no_cavity())
         return self._evaluate(active, alpha, beta, functions, start, self._no_cavity())
 
-    def _functions(self, index: Array) -> Functions:
+    def _functions(self, index: Array) -> ActiveFunctions:
         weights = expand(index, self.group)
         rows = np.ascontiguousarray(self.design.columns(self._function[weights]).T)
-        return Functions(rows, self._output[weights], self.n_outputs)
+        return ActiveFunctions(rows, self._output[weights], self.n_outputs)
 
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         near = self._near(state)
@@ -154,7 +154,7 @@ class Latent(AdaptableProblem):
         active: Array,
         alpha: Array,
         beta: float,
-        functions: Functions,
+        functions: ActiveFunctions,
         start: Point,
         cavity: Array | None,
     ) -> State | None:

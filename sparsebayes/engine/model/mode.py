@@ -21,7 +21,7 @@ _HALVINGS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Functions:
+class ActiveFunctions:
     """The functions of P weights.
 
     Attributes
@@ -61,7 +61,7 @@ class Point:
     gram: Array | None = None
 
 
-def expand_at(sites: Sites, functions: Functions, mean: Array, cavity: Array | None) -> Point:
+def expand_at(sites: Sites, functions: ActiveFunctions, mean: Array, cavity: Array | None) -> Point:
     """The likelihood around the f of these weights."""
     f = functions.combine(mean)
     return Point(mean, f, sites.expand(f, cavity))
@@ -69,7 +69,7 @@ def expand_at(sites: Sites, functions: Functions, mean: Array, cavity: Array | N
 
 def find_mode(
     sites: Sites,
-    functions: Functions,
+    functions: ActiveFunctions,
     precisions: Array,
     beta: float,
     cavity: Array | None,
@@ -113,7 +113,7 @@ def find_mode(
 
 def _uphill(
     sites: Sites,
-    functions: Functions,
+    functions: ActiveFunctions,
     cavity: Array | None,
     point: Point,
     step: Array,
