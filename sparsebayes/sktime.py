@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
+from sparsebayes._support.optional import require
 from sparsebayes.forecasting import Forecaster
 
-try:
-    import pandas
-    from sktime.forecasting.base import BaseForecaster
-except ImportError as error:
-    raise ImportError(
-        'sparsebayes.sktime needs sktime: pip install "sparsebayes[sktime]"'
-    ) from error
+require("sktime.forecasting.base", "sparsebayes.sktime")
+import pandas  # noqa: E402
+from sktime.forecasting.base import BaseForecaster  # noqa: E402
 
 __all__ = ["SparseBayesForecaster"]
 
@@ -174,8 +171,7 @@ class SparseBayesForecaster(BaseForecaster):
             )
         if not self._log:
             return super()._predict_proba(fh=fh, X=X, marginal=marginal)
-        from skpro.distributions import LogNormal
-
+        LogNormal = require("skpro.distributions", "predict_proba").LogNormal
         mean, std = (values[:, None] for values in self._moments(self._steps(fh), X))
         mu, sigma = _of_logarithm(mean, std)
         return LogNormal(mu, sigma, index=self._index(fh), columns=self._get_varnames())

@@ -84,7 +84,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Data:
+class TimedColumn:
     """A column of a CSV file, its inputs and its times.
 
     Attributes
@@ -105,11 +105,12 @@ class Data:
 
     @property
     def about(self) -> str:
-        told = f"{self.table.source}: {len(self.y)} rows, column {self.name}"
+        """What the report says of it."""
+        text = f"{self.table.source}: {len(self.y)} rows, column {self.name}"
         if self.clock.name != _STEP:
             cells = self.table.texts(self.clock.name)
-            told += f", {cells[0].strip()} to {cells[len(self.y) - 1].strip()}"
-        return told
+            text += f", {cells[0].strip()} to {cells[len(self.y) - 1].strip()}"
+        return text
 
 
 def run(args: Namespace) -> None:
@@ -197,7 +198,7 @@ def _forecast(args: Namespace) -> tuple[dict[Path, bytes], str]:
     return files, "\n".join([title, "", *aligned(rows), "", *table])
 
 
-def _read(args: Namespace) -> Data:
+def _read(args: Namespace) -> TimedColumn:
     table = read_table(args.csv, keep_empty=True)
     exog = [] if args.exog is None else [name.strip() for name in args.exog.split(",")]
     roles = [args.column, *([] if args.time is None else [args.time]), *exog]
@@ -221,11 +222,10 @@ def _read(args: Namespace) -> Data:
         )
     clock, series = _clock(table, args.time), y[:size]
     if clock.index is not None:
-        import pandas
-
+        pandas = require("pandas", "--time")
         series = pandas.Series(series, clock.index[:size], name=args.column)
     inputs = table.numbers(exog) if exog else None
-    return Data(table, args.column, series, inputs, clock)
+    return TimedColumn(table, args.column, series, inputs, clock)
 
 
 def _clock(table: Table, name: str | None) -> Clock:
@@ -237,13 +237,8 @@ def _clock(table: Table, name: str | None) -> Clock:
             raise TableError(f"{table.where(i, name)}: the cell is empty; a time is needed")
     if all(map(is_number, cells)):
         return _numbered(table, name, cells)
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            f"{table.source}: column {name!r} holds dates, for which pandas is needed: "
-            "pip install pandas; without --time the steps are counted"
-        ) from error
+    dates = f"{table.source}: column {name!r} of dates"
+    pandas = require("pandas", f"{dates} (without --time the steps are counted)")
     for i, cell in enumerate(cells):
         if not re.match(r"\d{4}-\d\d", cell):
             raise TableError(
@@ -292,18 +287,18 @@ def _date_style(cells: list[str]) -> Callable[[Any], str]:
     return lambda value: value.isoformat(sep=separator)
 
 
-def _outcome(model: Any, data: Data, inputs: Array | None, args: Namespace) -> Rows:
+def _outcome(model: Any, data: TimedColumn, inputs: Array | None, args: Namespace) -> Rows:
     """What was learned, for the report."""
     lags = model.lags_
     spaced = np.diff(lags)
     if len(lags) > 3 and (spaced == spaced[0]).all():
-        told = f"{lags[0]}, {lags[1]}, ..., {lags[-1]}"
+        listed = f"{lags[0]}, {lags[1]}, ..., {lags[-1]}"
     else:
-        told = ", ".join(map(str, lags))
+        listed = ", ".join(map(str, lags))
     periods = ", ".join(map(str, model.difference_)) or "none"
     estimator = model.estimator_
     of_log = " (of the logarithm)" if model.transform_ == "log" else ""
-    rows: Rows = [("data", data.about), ("lags", told), ("differences", periods + of_log)]
+    rows: Rows = [("data", data.about), ("lags", listed), ("differences", periods + of_log)]
     if model.exog_lags_:
         rows.append(("inputs", f"{args.exog}, lags {', '.join(map(str, model.exog_lags_))}"))
     linear = hasattr(estimator, "relevance_")
@@ -321,7 +316,7 @@ def _outcome(model: Any, data: Data, inputs: Array | None, args: Namespace) -> R
     return rows
 
 
-def _figure(data: Data, columns: dict[str, Array], positions: Any, coverage: float) -> bytes:
+def _figure(data: TimedColumn, columns: dict[str, Array], positions: Any, coverage: float) -> bytes:
     from sparsebayes.plots import ForecastDisplay
 
     clock, size = data.clock, len(data.y)

@@ -197,7 +197,7 @@ def _denoise(parser: ArgumentParser) -> None:
 
 
 def _forecast(parser: ArgumentParser) -> None:
-    from sparsebayes.forecasting.forecaster import METHODS
+    from sparsebayes.forecasting import METHODS
 
     parser.add_argument(
         "csv",

@@ -3,7 +3,8 @@
 from sparsebayes._support.homes import settle
 from sparsebayes.forecasting.backtest import Backtest
 from sparsebayes.forecasting.forecaster import Forecaster
+from sparsebayes.forecasting.propagation import METHODS
 
-__all__ = ["Backtest", "Forecaster"]
+__all__ = ["METHODS", "Backtest", "Forecaster"]
 
 settle(globals())

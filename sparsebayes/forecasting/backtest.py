@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.optional import require
 from sparsebayes.forecasting.forecasts import Forecasts
 
 Array = np.ndarray
@@ -122,7 +122,7 @@ class Backtest:
 
     def to_frame(self) -> Any:
         """All scores as a DataFrame with a row for each method and number of steps ahead."""
-        pandas = import_module("pandas")
+        pandas = require("pandas", "Backtest.to_frame")
         steps = range(1, self.horizon + 1)
         frames = [
             pandas.DataFrame(

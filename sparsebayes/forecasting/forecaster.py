@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._support.validation import check_choice
-from sparsebayes.forecasting.autoregression import Autoregression, check_coverage, check_positive
+from sparsebayes._support.validation import check_choice, check_coverage, whole_number
+from sparsebayes.forecasting.autoregression import fit_recursion
 from sparsebayes.forecasting.backtest import Backtest, score
-from sparsebayes.forecasting.lags import whole
-from sparsebayes.forecasting.timeline import Timeline, read_series
+from sparsebayes.forecasting.exogenous import Exogenous, training_inputs
+from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.lag_choice import Choice, as_choice, choose
+from sparsebayes.forecasting.lags import Differences, Embedding, as_exog_lags
+from sparsebayes.forecasting.propagation import METHODS
+from sparsebayes.forecasting.timeline import Timeline, check_positive, read_inputs, read_series
 
 Array = np.ndarray
-METHODS = ("auto", "exact", "quadrature", "taylor", "monte_carlo", "naive")
 
 
-class Forecaster(Autoregression):
+class Forecaster(BaseEstimator):
     """Forecasts by a nonlinear autoregression, with propagated uncertainty [1]_ [2]_.
 
     The model is ``y_t = f(y_{t−l} for l in lags, x_{t−m} for m in exog_lags) + noise``, with f by
@@ -61,6 +64,8 @@ class Forecaster(Autoregression):
     transform_ : "log" or None
     y_, X_ : ndarray of shape (n_times,) and (n_times, n_inputs)
         What is known, with updates.
+    index_, name_
+        Of pandas: the index of `y_`, and the name of the series; None for arrays.
     log_evidence_ : float or None
         Log evidence of the series from its value number `n_past_` on, if the estimator has one.
     noise_variance_ : float or None
@@ -135,9 +140,53 @@ class Forecaster(Autoregression):
         -------
         self : Forecaster
         """
-        values, index, self._name = read_series(y)
+        values, index, self.name_ = read_series(y)
         self._timeline = None if index is None else Timeline(index)
-        return self._fit_arrays(values, self._inputs(X, len(values), index))
+        inputs, columns = training_inputs(X, len(values), index)
+        return self._fit_arrays(values, inputs, columns)
+
+    def _fit_arrays(self, y: Array, X: Array, columns: list[Any] | None) -> Forecaster:
+        self.y_, self.X_ = y, X
+        self.n_times_, self.n_inputs_ = X.shape
+        self._exogenous = Exogenous.of(X, columns)
+        lagged = as_exog_lags(self.exog_lags, self.step)
+        exog_lags = lagged if self.n_inputs_ else ()
+        inputs = self._exogenous.standardised(X)
+        choice = self._chosen(y, inputs, exog_lags)
+        self.transform_ = "log" if choice.log else None
+        self.lags_, self.difference_ = list(choice.lags or ()), list(choice.periods or ())
+        self.exog_lags_ = list(exog_lags)
+        self._embedding = Embedding(tuple(self.lags_), exog_lags)
+        differences = Differences(tuple(self.difference_))
+        self.n_past_ = self._embedding.first_target(differences)
+        self._recursion, self.log_evidence_ = fit_recursion(
+            y,
+            inputs,
+            self._embedding,
+            differences,
+            log=bool(choice.log),
+            estimator=self.estimator,
+            random_state=self.random_state,
+        )
+        self.estimator_ = self._recursion.model
+        self.n_features_in_ = len(self.lags_) + len(exog_lags) * self.n_inputs_
+        noise = getattr(self.estimator_, "noise_variance_", None)
+        self.noise_variance_ = None if noise is None else self._recursion.scale**2 * float(noise)
+        return self
+
+    def _chosen(self, y: Array, X: Array, exog_lags: tuple[int, ...]) -> Choice:
+        """Transform, differences and lags, as given or by the evidence."""
+        given = as_choice(self.lags, self.step, self.difference, self.transform)
+        if given.log:
+            check_positive(y, "y")
+        if given.complete:
+            return given
+        season = 1 if self._timeline is None else self._timeline.season()
+        return choose(y, X, exog_lags, season, whole_number("step", self.step), given)
+
+    @property
+    def index_(self) -> Any:
+        return None if self._timeline is None else self._timeline.index
 
     def predict(
         self,
@@ -179,16 +228,19 @@ class Forecaster(Autoregression):
         known = self._future(horizon, X)
         check_choice("method", method, METHODS)
         if method == "monte_carlo":
-            paths = self._sample(known, whole("n_paths", n_paths, 2), None)
+            paths = self._sample(known, whole_number("n_paths", n_paths, least=2), None)
             mean, std = paths.mean(axis=0), paths.std(axis=0, ddof=1)
             cov = np.atleast_2d(np.cov(paths.T)) if return_cov else None
         else:
             found = self._recursion.gaussian(self.y_[None], known, method, with_cov=return_cov)
             mean, std = (values[0] for values in found.levels())
             cov = found.levels_cov()[0] if return_cov else None
-        if cov is not None:
-            return self._series(mean), self._matrix(cov)
-        return (self._series(mean), self._series(std)) if return_std else self._series(mean)
+        if cov is None:
+            return (self._series(mean), self._series(std)) if return_std else self._series(mean)
+        if self._timeline is None:
+            return mean, cov
+        later = self._timeline.ahead(len(cov))
+        return self._series(mean), self._timeline.frame_ahead(cov, later)
 
     def predict_interval(
         self,
@@ -218,16 +270,15 @@ class Forecaster(Autoregression):
         known = self._future(horizon, X)
         check_choice("method", method, METHODS)
         if method == "monte_carlo":
-            paths = self._sample(known, whole("n_paths", n_paths, 2), None)
+            paths = self._sample(known, whole_number("n_paths", n_paths, least=2), None)
             lower, upper = np.quantile(paths, [0.5 - coverage / 2, 0.5 + coverage / 2], axis=0)
         else:
             found = self._recursion.gaussian(self.y_[None], known, method)
             lower, upper = (limit[0] for limit in found.interval(coverage))
         if self._timeline is None:
             return lower, upper
-        return sys.modules["pandas"].DataFrame(
-            {"lower": lower, "upper": upper}, index=self._timeline.ahead(len(lower))
-        )
+        limits = np.column_stack([lower, upper])
+        return self._timeline.frame_ahead(limits, ["lower", "upper"])
 
     def simulate(
         self, horizon: int, n_paths: int = 100, X: Any = None, random_state: Any = None
@@ -248,11 +299,8 @@ class Forecaster(Autoregression):
         paths : ndarray of shape (n_paths, horizon), or DataFrame with the times as columns
         """
         known = self._future(horizon, X)
-        paths = self._sample(known, whole("n_paths", n_paths, 1), random_state)
-        if self._timeline is None:
-            return paths
-        later = self._timeline.ahead(paths.shape[1])
-        return sys.modules["pandas"].DataFrame(paths, columns=later)
+        paths = self._sample(known, whole_number("n_paths", n_paths), random_state)
+        return paths if self._timeline is None else self._timeline.frame_ahead(paths.T).T
 
     def update(self, y_new: Any, X_new: Any = None) -> Forecaster:
         """Append observations; the model stays as it was fitted.
@@ -272,7 +320,7 @@ class Forecaster(Autoregression):
         values, index, _ = read_series(y_new, "y_new")
         if self.transform_ == "log":
             check_positive(values, "y_new")
-        inputs = self._more_inputs(X_new, len(values), "X_new")
+        inputs = self._later_inputs(X_new, len(values), "X_new")
         if len(inputs) != len(values):
             raise ValueError(
                 f"X_new must have a row for each of the {len(values)} values of y_new, "
@@ -289,14 +337,25 @@ class Forecaster(Autoregression):
     def _series(self, values: Array) -> Any:
         if self._timeline is None:
             return values
-        pandas = sys.modules["pandas"]
-        return pandas.Series(values, self._timeline.ahead(len(values)), name=self._name)
+        return self._timeline.series_ahead(values, self.name_)
 
-    def _matrix(self, values: Array) -> Any:
-        if self._timeline is None:
-            return values
-        index = self._timeline.ahead(len(values))
-        return sys.modules["pandas"].DataFrame(values, index, index)
+    def _later_inputs(self, X: Any, needed: int, name: str) -> Array:
+        return self._exogenous.read_later(X, needed, name, self.exog_lags_, self._timeline)
+
+    def _future(self, horizon: Any, X: Any) -> Array:
+        """The lagged inputs of the next steps, (1, horizon, ...)."""
+        check_is_fitted(self)
+        horizon = whole_number("horizon", horizon)
+        needed = self._embedding.rows_needed(horizon) if self.n_inputs_ else 0
+        later = self._later_inputs(X, needed, "X")[:needed]
+        inputs = self._exogenous.standardised(np.vstack([self.X_, later]))
+        times = len(self.y_) + np.arange(horizon)
+        return self._embedding.inputs_at(inputs, times[None])
+
+    def _sample(self, known: Array, n_paths: int, random_state: Any) -> Array:
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        paths = self._recursion.sample(self.y_[None], known, n_paths, rng)[0]
+        return np.exp(paths) if self.transform_ == "log" else paths
 
     def backtest(
         self,
@@ -341,14 +400,14 @@ class Forecaster(Autoregression):
         result : Backtest
         """
         check_is_fitted(self)
-        horizon, step = whole("horizon", horizon, 1), whole("step", step, 1)
+        horizon, step = whole_number("horizon", horizon), whole_number("step", step)
         check_coverage(coverage)
         methods = [methods] if isinstance(methods, str) else list(methods)
         for method in methods:
             check_choice("methods", method, METHODS)
         values, inputs, first = self._whole_series(y, X)
         if start is not None:
-            first = whole("start", start, self.n_past_)
+            first = whole_number("start", start, self.n_past_)
         origins = np.arange(first, len(values) - horizon + 1, step)
         if not origins.size:
             raise ValueError(
@@ -368,3 +427,47 @@ class Forecaster(Autoregression):
             ]
             scores[method] = score(found, truth, coverage)
         return Backtest(origins, truth, coverage, scores)
+
+    def _whole_series(self, y: Any, X: Any) -> tuple[Array, Array, int]:
+        """A series to test on, its inputs, and how much of it the first forecast knows."""
+        values, index, _ = read_series(y)
+        if self.transform_ == "log":
+            check_positive(values, "y")
+        if (X is None) != (self.n_inputs_ == 0):
+            raise ValueError("X must be given to backtest if it was given to fit, and only then.")
+        inputs = np.empty((len(values), 0)) if X is None else read_inputs(X)[0]
+        if inputs.shape != (len(values), self.n_inputs_):
+            raise ValueError(
+                f"X must have shape {(len(values), self.n_inputs_)}, got {inputs.shape}."
+            )
+        if index is not None and self._timeline is not None:
+            later = Timeline(index)
+            if later.index[0] == self._timeline.ahead(1)[0]:
+                known = len(self.y_)
+                return np.append(self.y_, values), np.vstack([self.X_, inputs]), known
+        known = self.n_times_
+        begins = len(values) > known and np.array_equal(values[:known], self.y_[:known])
+        return values, inputs, known if begins else self.n_past_
+
+    def _refitted(self, values: Array, inputs: Array, origin: int) -> Forecaster:
+        model = clone(self)
+        model._timeline, model.name_ = self._timeline, self.name_
+        return model._fit_arrays(values[:origin], inputs[:origin], self._exogenous.columns)
+
+    def _from(
+        self,
+        values: Array,
+        inputs: Array,
+        origins: Array,
+        horizon: int,
+        method: str,
+        n_paths: int,
+        rng: Any,
+    ) -> Forecasts:
+        """Forecasts from origins in a series."""
+        inputs = self._exogenous.standardised(inputs)
+        known = self._embedding.inputs_at(inputs, origins[:, None] + np.arange(horizon))
+        history = values[origins[:, None] + np.arange(-self.n_past_, 0)]
+        if method == "monte_carlo":
+            return self._recursion.summary(history, known, n_paths, rng)
+        return self._recursion.gaussian(history, known, method)

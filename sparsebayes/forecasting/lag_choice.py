@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.signal import find_peaks
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes.forecasting.lags import Differences, Embedding
+from sparsebayes._support.validation import check_choice
+from sparsebayes.forecasting.lags import (
+    Differences,
+    Embedding,
+    as_lags,
+    as_periods,
+    standardised,
+)
 from sparsebayes.regression import RVR
 
 Array = np.ndarray
@@ -33,6 +41,25 @@ class Choice:
     lags: tuple[int, ...] | None
     periods: tuple[int, ...] | None
     log: bool | None
+
+    @property
+    def complete(self) -> bool:
+        return None not in (self.lags, self.periods, self.log)
+
+
+def as_choice(lags: Any, step: Any, difference: Any, transform: Any) -> Choice:
+    """What the parameters of a forecaster give, and what "auto" leaves to be chosen."""
+    if transform is not None:
+        check_choice("transform", transform, ("auto", "log"))
+    return Choice(
+        lags=None if _is_auto(lags) else as_lags(lags, step),
+        periods=None if _is_auto(difference) else as_periods(difference),
+        log=None if transform == "auto" else transform == "log",
+    )
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def choose(
@@ -120,11 +147,7 @@ def _fitted(
     y: Array, X: Array, embedding: Embedding, differences: Differences, log: bool, first: int
 ) -> tuple[RVR, float]:
     """A linear model of ``y[first:]``, and their log density, each given those before it."""
-    values = np.log(y) if log else y
-    changes = differences.apply(values)
-    scale = float(changes.std()) or 1.0
-    series = np.full(len(y), np.nan)
-    series[differences.order :] = (changes - changes.mean()) / scale
+    series, _, scale = standardised(np.log(y) if log else y, differences)
     rows = embedding.rows(series, X, first)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.validation import whole_number
+
 Array = np.ndarray
 
-
-def whole(name: str, value: Any, least: int) -> int:
-    """A whole number that is large enough, or a clear error."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
-    return int(value)
+CONSTANT = 1e-12  # a spread this small a part of the largest value is rounding
 
 
 def _several(name: str, values: Any, least: int) -> tuple[int, ...]:
@@ -25,21 +22,21 @@ def _several(name: str, values: Any, least: int) -> tuple[int, ...]:
         raise ValueError(
             f"{name} must be a whole number or a list of whole numbers >= {least}, got {values!r}."
         )
-    return tuple(whole(f"{name}[{i}]", value, least) for i, value in enumerate(values))
+    return tuple(whole_number(f"{name}[{i}]", value, least) for i, value in enumerate(values))
 
 
 def as_lags(lags: Any, step: Any) -> tuple[int, ...]:
     """``step, 2 step, ..., lags step`` for a number; a list as it is, in order."""
-    step = whole("step", step, 1)
+    step = whole_number("step", step)
     if isinstance(lags, Integral):
-        return tuple(step * k for k in range(1, whole("lags", lags, 1) + 1))
+        return tuple(step * k for k in range(1, whole_number("lags", lags) + 1))
     return _distinct("lags", _several("lags", lags, 1))
 
 
 def as_exog_lags(lags: Any, step: Any) -> tuple[int, ...]:
     """As `as_lags`, but 0 is the time of the target itself."""
     if isinstance(lags, Integral):
-        return as_lags(lags, step) if whole("exog_lags", lags, 0) else (0,)
+        return as_lags(lags, step) if whole_number("exog_lags", lags, 0) else (0,)
     return _distinct("exog_lags", _several("exog_lags", lags, 0))
 
 
@@ -48,7 +45,7 @@ def as_periods(difference: Any) -> tuple[int, ...]:
     if difference is None:
         return ()
     if isinstance(difference, Integral):
-        return (int(difference),) if whole("difference", difference, 0) else ()
+        return (int(difference),) if whole_number("difference", difference, 0) else ()
     return _several("difference", difference, 1)
 
 
@@ -106,6 +103,20 @@ class Differences:
         return self.restore(np.zeros((horizon, self.order)), np.eye(horizon)).T
 
 
+def standardised(values: Array, differences: Differences) -> tuple[Array, float, float]:
+    """The differences of a series in units of their spread, their mean and their spread.
+
+    The series (N,) has NaN at its beginning, where there are no differences.
+    """
+    changes = differences.apply(values)
+    center, scale = float(changes.mean()), float(changes.std())
+    if scale <= CONSTANT * np.abs(values).max():
+        scale = 1.0
+    series = np.full(len(values), np.nan)
+    series[differences.order :] = (changes - center) / scale
+    return series, center, scale
+
+
 @dataclass(frozen=True)
 class Embedding:
     """Rows of lagged values: those of the series first, then those of the inputs.
@@ -113,7 +124,8 @@ class Embedding:
     Parameters
     ----------
     lags, exog_lags : tuple of int
-        In increasing order; an exogenous lag of 0 is the time of the target.
+        In increasing order; an exogenous lag of 0 is the time of the target. Without inputs there
+        need be no exogenous lags.
     """
 
     lags: tuple[int, ...]
@@ -123,6 +135,10 @@ class Embedding:
     def memory(self) -> int:
         """How many past values of the series a row needs."""
         return self.lags[-1]
+
+    def first_target(self, differences: Differences) -> int:
+        """The first value of a series that has all the values before it that a row needs."""
+        return max([differences.order + self.memory, *self.exog_lags])
 
     def rows(self, series: Array, inputs: Array, first: int) -> Array:
         """Rows for the targets ``series[first:]``; `inputs` (N, K) has the same times."""

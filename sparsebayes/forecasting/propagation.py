@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
-from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.batching import batches
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences
+from sparsebayes.uncertain.moment_maps import METHODS as MOMENT_METHODS
 from sparsebayes.uncertain.moment_maps import MomentMap, moment_map
 
 Array = np.ndarray
+METHODS = (*MOMENT_METHODS, "naive")  # how the uncertainty of one step enters the next
 LIMIT = 1e6  # standard deviations of the series; no path goes further
 
 
@@ -149,7 +150,7 @@ class Recursion:
         mean, variance = np.empty((2, n, horizon))
         kept = np.empty((n, horizon, horizon)) if with_cov else None
         size = 2 * horizon**2 + (len(self.lags) + known.shape[2]) ** 2
-        for part in gen_batches(n, max(1, memory_budget() // (32 * size))):
+        for part in batches(n, 4 * size):
             if moments is None:
                 path, own = follow_means(self.model, past[part], known[part], self.lags)
                 cov = own[:, :, None] * np.eye(horizon)
@@ -183,7 +184,7 @@ class Recursion:
         n, horizon, _ = known.shape
         mean, variance = np.empty((2, n, horizon))
         numbers = n_paths * (horizon + history.shape[1] + len(self.lags) + known.shape[2])
-        for part in gen_batches(n, max(1, memory_budget() // (32 * numbers))):
+        for part in batches(n, 4 * numbers):
             paths = self.sample(history[part], known[part], n_paths, rng)
             mean[part], variance[part] = paths.mean(axis=1), paths.var(axis=1, ddof=1)
         return Forecasts(mean, variance, self.log)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.optional import require
+
 Array = np.ndarray
 
 
@@ -14,6 +16,10 @@ def _indexed(values: Any) -> bool:
     """Whether it is a Series or DataFrame of pandas, without importing pandas."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(values, (pandas.Series, pandas.DataFrame))
+
+
+def _pandas() -> Any:
+    return require("pandas", "A series with an index")
 
 
 class Timeline:
@@ -28,7 +34,7 @@ class Timeline:
     """
 
     def __init__(self, index: Any, name: str = "y") -> None:
-        pandas = sys.modules["pandas"]
+        pandas = _pandas()
         self.name = name
         dated = isinstance(index, (pandas.DatetimeIndex, pandas.PeriodIndex))
         if not dated and index.dtype.kind not in "iu":
@@ -84,7 +90,7 @@ class Timeline:
 
     def _frequency(self, index: Any) -> Any:
         """The offset between dates, which may differ in length as months do."""
-        pandas = sys.modules["pandas"]
+        pandas = _pandas()
         if index.freq is not None:
             return index.freq
         if len(index) < 3:
@@ -125,7 +131,7 @@ class Timeline:
 
     def ahead(self, horizon: int) -> Any:
         """The index of the next steps."""
-        pandas, last = sys.modules["pandas"], self.index[-1]
+        pandas, last = _pandas(), self.index[-1]
         if isinstance(self.index, pandas.DatetimeIndex):
             later = pandas.date_range(last, periods=horizon + 1, freq=self.step)
             later = later[later > last][:horizon]
@@ -138,6 +144,14 @@ class Timeline:
         return pandas.RangeIndex(
             first, first + horizon * self.step, self.step, name=self.index.name
         )
+
+    def series_ahead(self, values: Array, name: Any) -> Any:
+        """Values of the next steps as a Series."""
+        return _pandas().Series(values, self.ahead(len(values)), name=name)
+
+    def frame_ahead(self, values: Array, columns: Any = None) -> Any:
+        """The same of several values for each step, (horizon, K), as a DataFrame."""
+        return _pandas().DataFrame(values, self.ahead(len(values)), columns)
 
     def extended(self, index: Any, name: str) -> Timeline:
         """This timeline with `index` after it, which must go on where this one ends."""
@@ -220,6 +234,16 @@ def _numbers(values: Any, name: str) -> Array:
         return array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}") from error
+
+
+def check_positive(y: Array, name: str) -> None:
+    """All values have a logarithm, or a clear error."""
+    wrong = np.flatnonzero(y <= 0)
+    if wrong.size:
+        raise ValueError(
+            f"{name} has {y[wrong[0]]:g} at position {wrong[0]}, which has no logarithm; fit "
+            "with transform=None."
+        )
 
 
 def _check_finite(values: Array, index: Any, name: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.optional import require
+from sparsebayes._support.validation import check_coverage, whole_number
 from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
 
 _PATHS = 1000  # of method="monte_carlo"
@@ -159,9 +160,7 @@ class ForecastDisplay:
 
     def _bands(self, horizon):
         """Limits of shape (n_bands, horizon) and their probabilities."""
-        coverage = np.atleast_1d(np.asarray(self.coverage, dtype=float))
-        if coverage.ndim != 1 or not np.all((coverage > 0) & (coverage < 1)):
-            raise ValueError(f"coverage must lie between 0 and 1, got {self.coverage!r}.")
+        coverage = np.array(_shares(self.coverage))
         limits = []
         for name, values in (("lower", self.lower), ("upper", self.upper)):
             array = np.atleast_2d(np.asarray(values, dtype=float))
@@ -217,21 +216,16 @@ class ForecastDisplay:
         """
         require("matplotlib", cls.__name__)
         check_is_fitted(forecaster)
-        shares = [float(share) for share in np.ravel(coverage)]
-        if not shares or not all(0 < share < 1 for share in shares):
-            raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+        shares = _shares(coverage)
         mean, lower, upper, ahead = _forecast(forecaster, horizon, X, method, shares)
         past = forecaster.y_
-        shown = max(4 * len(mean), 40) if history is None else history
-        if isinstance(shown, bool) or not isinstance(shown, (int, np.integer)) or shown < 0:
-            raise ValueError(f"history must be a whole number >= 0 or None, got {history!r}.")
-        start = max(0, len(past) - int(shown))
-        timeline = forecaster._timeline
-        if timeline is None:
+        shown = max(4 * len(mean), 40) if history is None else whole_number("history", history, 0)
+        start = max(0, len(past) - shown)
+        if forecaster.index_ is None:
             before, times = np.arange(len(past)), len(past) + np.arange(len(mean))
         else:
-            before, times = _plain(timeline.index), _plain(ahead)
-        names = (getattr(forecaster, "_name", None), None if ahead is None else ahead.name)
+            before, times = _plain(forecaster.index_), _plain(ahead)
+        names = (forecaster.name_, None if ahead is None else ahead.name)
         return cls(
             mean=mean,
             lower=lower,
@@ -264,6 +258,11 @@ def _forecast(
         if ahead is not None:  # columns of a DataFrame
             limits = [limit.T for limit in limits]
     return mean, [low for low, _ in limits], [high for _, high in limits], ahead
+
+
+def _shares(coverage: Any) -> list[float]:
+    """The probability inside each band."""
+    return [check_coverage(share) for share in np.ravel(coverage).tolist() or [coverage]]
 
 
 def _matched(truth: Any, ahead: Any) -> np.ndarray:

@@ -26,10 +26,10 @@ METHODS = ("auto", "exact", "quadrature", "taylor", "monte_carlo")
 
 _TURNS = 8  # of the nodes of quadrature, among which the error shows
 _FIRST = 64  # nodes of a turn to begin with
-_MOST = 1 << 15  # nodes of all turns, unless told
+_MOST = 1 << 15  # nodes of all turns, unless `n_samples` is given
 _DRAWS = 10_000
 _PRECISE = (0.0025, 0.0075)  # errors of mean and variance to end with, in units of std and variance
-_COARSE = (0.01, 0.03)  # errors that are told
+_COARSE = (0.01, 0.03)  # errors that are warned of
 _STEP = 1e-2  # of a difference, in standard deviations of the input
 _ROWS = 1 << 14  # rows predicted at once
 

@@ -16,7 +16,7 @@ CHOICES = {
     ("fit", "inference"): "sparsebayes.classification.rvc:INFERENCES",
     ("fit", "multi_class"): "sparsebayes.classification.rvc:MULTI_CLASS",
     ("denoise", "method"): "sparsebayes.denoising:METHODS",
-    ("forecast", "method"): "sparsebayes.forecasting.forecaster:METHODS",
+    ("forecast", "method"): "sparsebayes.forecasting:METHODS",
 }
 # Options that take one of the words or a number.
 WORDS_OR_NUMBER = {
