@@ -48,6 +48,7 @@ _RECORDS = {
     "augment.RowSummary": "sparsebayes._rvm.augment.RowSummary",
     "forecasting.Differences": "sparsebayes.forecasting.lags.Differences",
     "forecasting.Embedding": "sparsebayes.forecasting.lags.Embedding",
+    "forecasting.Exogenous": "sparsebayes.forecasting.exogenous.Exogenous",
     "forecasting.Recursion": "sparsebayes.forecasting.propagation.Recursion",
     "gp.SupportPosterior": "sparsebayes.gp.support.SupportPosterior",
     "noisy_inputs.InputMixture": "sparsebayes.uncertain.noisy.mixture.InputMixture",
