@@ -193,7 +193,7 @@ class Augmentation(ABC):
         return e.reshape(len(X), self.outputs, -1)
 
     def correlations(self, X: Array) -> list[Array]:
-        """For each kernel, how the extra weights of the rows of X hang together, (n, n).
+        """For each kernel, the correlations between the extra weights of the rows of X, (n, n).
 
         ``k(·, x*)`` is what a Gaussian process g with covariance v k is expected to be given its
         value at x*, and its weight is that value, both in units of ``k(x*, x*)``: so the weights

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 
 from sparsebayes._support.reporting import Reporter
@@ -16,11 +15,7 @@ except ImportError:  # scikit-learn < 1.9
         """Nothing to support."""
 
     def with_callbacks(method: Any) -> Any:
-        @wraps(method)
-        def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            return method(estimator, *args, **kwargs)  # as deep as scikit-learn's: for stacklevel
-
-        return managed
+        return method
 
 
 def tell_step(reporter: Reporter, n_iter: int, step: Step) -> bool:
