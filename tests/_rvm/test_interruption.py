@@ -13,8 +13,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sparsebayes import EM, RVC, RVR, Forecaster, Sequential, denoise, sample_posterior
 from sparsebayes.basis import RBF
 from sparsebayes.dictionaries import Kernel
-from sparsebayes.engine import Stop
+from sparsebayes.engine import Step, Stop
 from sparsebayes.engine.solvers import scales
+from sparsebayes.engine.solvers.driver import start
 from tests.conftest import GRID, X3, Y3, X, Y
 
 TARGETS = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(len(X))
@@ -103,28 +104,32 @@ def test_one_vs_rest_keeps_nothing(step):
 
 def test_one_vs_rest_in_threads_ends_them():
     """Whichever thread is interrupted, the others end with their next step."""
-    steps, over = [], threading.Event()
+    begun, steps = [], []
 
-    class Slow:
+    class Endless:
+        """The second search to begin is interrupted, others go on for ten seconds."""
+
         def climb(self, problem, tol, rng):
-            first = not steps
-            for step in Sequential().climb(problem, tol, rng):
-                steps.append(first)
-                if first and len(steps) > 3:
+            begun.append(self)
+            second = len(begun) == 2
+            for k in range(1000):
+                if second and k == 3:
                     raise KeyboardInterrupt
-                if over.is_set():
-                    time.sleep(0.2)  # the interruption has had the time to arrive
-                yield step
+                if not second:
+                    steps.append(k)
+                    time.sleep(0.01)
+                yield Step(start(problem))
+            return Stop.CONVERGED
 
-    model = RVC(RBF(1.0), multi_class="ovr", solver=Slow(), n_jobs=2, tol=1e-8)
+    model = RVC(RBF(1.0), multi_class="ovr", solver=Endless(), n_jobs=2)
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X3, Y3)
-    over.set()
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + 30.0
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() == before
+    assert 0 < len(steps) < 1000 and len(begun) <= 3
     assert [name for name in vars(model) if name.endswith("_")] == []
 
 
