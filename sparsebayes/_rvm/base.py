@@ -75,12 +75,6 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; give some weight.")
         return X, y, weights
 
-    def _check_inputs(self, X: Any) -> Array:
-        """Inputs to predict at, of a fitted model."""
-        check_is_fitted(self)
-        with remedies():
-            return validate_data(self, X, dtype=np.float64, reset=False)
-
     def _fit_basis(self, X: Array, weights: Array) -> Basis:
         basis = as_basis(self.basis)
         fitted = (Bias() + basis if self.bias else copy.copy(basis)).fit(X, weights)

@@ -13,6 +13,7 @@ from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import batches
+from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_labels, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.classification import class_probability
@@ -348,7 +349,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         mean, std : ndarray, the same shape
             Only if asked for.
         """
-        X = self._check_inputs(X)
+        X = check_inputs(self, X)
         if return_std:
             mean, variance = self._latent(X, with_variance=True)
             if self.classes_.size == 2:
@@ -369,7 +370,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         probability : ndarray, (n, K)
             In the order of `classes_`; rows sum to one.
         """
-        return self._probabilities(self._check_inputs(X))
+        return self._probabilities(check_inputs(self, X))
 
     def _probabilities(self, X: Array) -> Array:
         if self.classes_.size > 2 and not hasattr(self, "estimators_"):
@@ -404,7 +405,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         -------
         labels : ndarray, (n,)
         """
-        X = self._check_inputs(X)
+        X = check_inputs(self, X)
         if self.classes_.size == 2:
             mean = self._latent(X, with_variance=False)[0][:, 0]
             best = (mean > 0).astype(np.intp)

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from sparsebayes._support.batching import batches
+from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import remedies, whole_number
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import as_arviz, summarise
@@ -122,7 +123,7 @@ class PosteriorSamples:
         std : ndarray, (n,)
             Only if asked for.
         """
-        X = self.optimum._check_inputs(X)
+        X = check_inputs(self.optimum, X)
         mean, variance = np.empty(len(X)), np.full(len(X), (1.0 / self._draws.beta).mean())
         for part in self._batches(len(X)):
             columns = self._part.columns(X[part])
@@ -143,7 +144,7 @@ class PosteriorSamples:
         -------
         means : ndarray, (n_chains, n_draws, n)
         """
-        X = self.optimum._check_inputs(X)
+        X = check_inputs(self.optimum, X)
         means = self._mixture.means(self._part.columns(X))
         return self._shaped(self.optimum.offset_ + means)
 
@@ -161,7 +162,7 @@ class PosteriorSamples:
         -------
         log_density : ndarray, (n,)
         """
-        X = self.optimum._check_inputs(X)
+        X = check_inputs(self.optimum, X)
         with remedies():
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if y.ndim != 1:
@@ -191,7 +192,7 @@ class PosteriorSamples:
         samples : ndarray, (n, n_samples)
             For each column a draw is chosen at random, then weights from its posterior, and noise.
         """
-        X = self.optimum._check_inputs(X)
+        X = check_inputs(self.optimum, X)
         n_samples = whole_number("n_samples", n_samples)
         rng, beta = check_random_state(random_state), self._draws.beta
         columns = self._part.columns(X)
