@@ -254,6 +254,24 @@ def test_estimators(estimator):
     assert (model.log_evidence_ is not None) == expected
 
 
+def test_units_of_exogenous_inputs_do_not_matter(driven):
+    y, X = driven
+    model = Forecaster(RVR(adapt=None), lags=1, exog_lags=[0], **PLAIN)
+    expected = model.fit(y[:140], X[:140]).predict(4, X[140:144], return_std=True)
+    scaled = X * 1000.0 + 5.0
+    found = model.fit(y[:140], scaled[:140]).predict(4, scaled[140:144], return_std=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_exogenous_lags_may_reach_further_back_than_the_others(driven):
+    y, X = driven
+    process = GaussianProcessRegressor(SquaredExponential() + WhiteKernel(0.1), optimizer=None)
+    model = Forecaster(process, lags=[1], exog_lags=[5], **PLAIN).fit(y[:60], X[:60])
+    assert model.n_past_ == 5 and model.n_features_in_ == 1 + X.shape[1]
+    inputs = (X[:60] - X[:60].mean(axis=0)) / X[:60].std(axis=0)
+    np.testing.assert_allclose(model.estimator_.X_train_[:, 1:], inputs[:55])
+
+
 def test_exogenous_inputs(driven):
     y, X = driven
     model = Forecaster(RVR("linear"), lags=1, exog_lags=[0, 2], **PLAIN).fit(y[:140], X[:140])
