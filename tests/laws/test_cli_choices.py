@@ -12,9 +12,9 @@ COMMANDS = ("fit", "predict", "inspect", "denoise", "forecast")
 CHOICES = {
     ("fit", "basis"): "sparsebayes.basis.names:NAMES",
     ("fit", "solver"): "sparsebayes._rvm.options:SOLVERS",
-    ("fit", "link"): "sparsebayes.classification.rvc:LINKS",
-    ("fit", "inference"): "sparsebayes.classification.rvc:INFERENCES",
-    ("fit", "multi_class"): "sparsebayes.classification.rvc:MULTI_CLASS",
+    ("fit", "link"): "sparsebayes.classification.likelihood:LINKS",
+    ("fit", "inference"): "sparsebayes.classification.likelihood:INFERENCES",
+    ("fit", "multi_class"): "sparsebayes.classification.likelihood:MULTI_CLASS",
     ("denoise", "method"): "sparsebayes.denoising:METHODS",
     ("forecast", "method"): "sparsebayes.forecasting:METHODS",
 }
