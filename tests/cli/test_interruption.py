@@ -14,6 +14,7 @@ from tests.cli.tables import write_csv
 
 # The command as it is, but it says when the search has begun.
 COMMAND = """
+import signal
 import sys
 from sparsebayes.cli import main
 from sparsebayes.engine import Sequential
@@ -25,6 +26,8 @@ def told(self, problem, tol, rng):
     return climb(self, problem, tol, rng)
 
 Sequential.climb = told
+# A process that was started in the background by a shell ignores the signal otherwise.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(main(sys.argv[1:]))
 """
 
