@@ -19,17 +19,18 @@ GROUPS = {
     "regression": ("sinc", "friedman", "large", "stall"),
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
     "predictive": ("uncertainty", "defaults"),
+    "calibration": ("coverage", "cost", "many-inputs"),
     "denoise": ("signals", "images", "transforms", "union"),
     "inputs": ("moments", "paths", "noisy"),
     "sampling": ("samplers", "fronts"),
 }
-NEEDED = {
-    "arviz": "arviz",
-    "fastrvm": "fastrvm",
-    "gpytorch": "gpytorch",
-    "pymoo": "pymoo",
-    "scoringrules": "scoringrules",
-    "skimage": "scikit-image",
+NEEDED = {  # module: its package, and the parts that need it; () is all
+    "fastrvm": ("fastrvm", ()),
+    "arviz": ("arviz", GROUPS["sampling"]),
+    "gpytorch": ("gpytorch", ("uncertainty",)),
+    "pymoo": ("pymoo", GROUPS["sampling"]),
+    "scoringrules": ("scoringrules", GROUPS["predictive"]),
+    "skimage": ("scikit-image", GROUPS["denoise"]),
 }
 SECTIONS = tuple(section for group in GROUPS.values() for section in group)
 
@@ -46,25 +47,43 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--size",
         type=int,
-        help="with --only friedman, moons, signals, transforms or union: this number of samples "
-        "alone",
+        help="with --only friedman, moons, signals, transforms, union, coverage or cost: this "
+        "number of samples alone",
     )
     parser.add_argument(
         "--seed",
         type=int,
-        help="with a part of classification: this data set alone; with signals or images: the "
-        "number of the first draw",
+        help="with a part of classification: this data set alone; with coverage: this split alone; "
+        "with signals or images: the number of the first draw",
     )
-    parser.add_argument("--splits", type=int, help="with a part of predictive: so many splits")
-    parser.add_argument("--data", help="with a part of predictive: this data set alone")
+    parser.add_argument(
+        "--splits", type=int, help="with a part of predictive or calibration: so many splits"
+    )
+    parser.add_argument(
+        "--data",
+        help="with a part of predictive: this data set alone; of calibration: these, with commas "
+        "between them",
+    )
+    parser.add_argument(
+        "--models",
+        help="with --only coverage: these models alone, with commas between them; what is stored "
+        "of the others stays",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="with a part of calibration: measure only what is not stored yet",
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
     )
     return parser.parse_args(arguments)
 
 
-def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
-    """Yield (key, result) of one section."""
+def measure(
+    section: str, options: argparse.Namespace, stored: dict[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield (key, result) of one section, of which some may be stored."""
     from benchmarks import (
         classification,
         defaults,
@@ -76,6 +95,7 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
         stall,
         uncertainty,
     )
+    from benchmarks.calibration import page as calibration
 
     quick, size = options.quick, options.size
     if section in large.SECTIONS:
@@ -85,6 +105,8 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
     elif section in GROUPS["predictive"]:
         part = defaults if section == "defaults" else uncertainty
         yield from part.run(quick, options.splits, options.data)
+    elif section in calibration.SECTIONS:
+        yield from calibration.run(section, options, stored)
     elif section in GROUPS["denoise"]:
         yield from denoising.run(section, quick, size, options.seed)
     elif section in inputs.SECTIONS:
@@ -100,22 +122,24 @@ def measure(section: str, options: argparse.Namespace) -> Iterator[tuple[str, An
 def main(arguments: list[str] | None = None) -> int:
     """Run the parts asked for and write the page after each."""
     options = parse(arguments)
-    for module, package in NEEDED.items():
-        if find_spec(module) is None:
+    sections = GROUPS.get(options.only, [options.only] if options.only else SECTIONS)
+    for module, (package, parts) in NEEDED.items():
+        if (not parts or set(parts) & set(sections)) and find_spec(module) is None:
             print(f"{package} is missing: pip install -e '.[bench]'", file=sys.stderr)
             return 2
     from benchmarks.tools import report, tables
     from benchmarks.tools.measure import machine
 
     store = options.out.with_suffix(".json")
-    partial = options.quick or options.only
+    partial = options.quick or options.only or options.resume
     results = json.loads(store.read_text()) if partial and store.exists() else {}
     results.setdefault("machine", {})
-    for section in GROUPS.get(options.only, [options.only] if options.only else SECTIONS):
-        if not options.quick and not (options.size or options.data) and options.seed is None:
+    some = options.size or options.data or options.models or options.resume
+    for section in sections:
+        if not options.quick and not some and options.seed is None:
             results.pop(section, None)
         results["machine"][section] = machine()
-        for key, result in measure(section, options):
+        for key, result in measure(section, options, results.get(section, {})):
             print(f"measured: {section}, {key}", file=sys.stderr, flush=True)
             results.setdefault(section, {})[key] = result
             tables.write(store, json.dumps(results, indent=1) + "\n")

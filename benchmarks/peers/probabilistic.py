@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import gpytorch
@@ -14,28 +12,14 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as RBFKernel
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
 
+from benchmarks.peers.error_bars import PEER, Probabilistic, predicted
 from benchmarks.tools.splits import Split
 from sparsebayes import RVR
 
 Array = np.ndarray
-PEER = "GaussianProcessRegressor"
 STEPS, RATE = 200, 0.1  # of Adam
 N_INDUCING = 200
 CHOLESKY = 10_000  # GPyTorch's own limit is 800; above it conjugate gradients replace it
-
-
-@dataclass(frozen=True)
-class Probabilistic:
-    """A model: how it is fitted, what it predicts, and how many rows its predictions need."""
-
-    name: str
-    fit: Callable[[Split], Any]
-    predict: Callable[[Any, Array], tuple[Array, Array]]
-    kept: Callable[[Any], int]
-
-
-def _predicted(fitted: Any, X: Array) -> tuple[Array, Array]:
-    return fitted.predict(X, return_std=True)
 
 
 def our_rvr(name: str, **parameters: Any) -> Probabilistic:
@@ -43,7 +27,7 @@ def our_rvr(name: str, **parameters: Any) -> Probabilistic:
     return Probabilistic(
         name,
         lambda split: RVR(**parameters).fit(split.X, split.y),
-        _predicted,
+        predicted,
         lambda fitted: len(fitted.relevance_vectors_),
     )
 
@@ -56,7 +40,7 @@ def reduced_rank() -> Probabilistic:
         count = min(N_INDUCING, len(split.y))
         return ReducedRankGPR(n_support=count, random_state=0).fit(split.X, split.y)
 
-    return Probabilistic("ReducedRankGPR", fit, _predicted, lambda fitted: len(fitted.support_))
+    return Probabilistic("ReducedRankGPR", fit, predicted, lambda fitted: len(fitted.support_))
 
 
 def sklearn_gp() -> Probabilistic:
@@ -68,7 +52,7 @@ def sklearn_gp() -> Probabilistic:
         kernel = ConstantKernel(1.0, (1e-3, 1e5)) * scales + WhiteKernel(0.1, (1e-8, 10.0))
         return GaussianProcessRegressor(kernel, normalize_y=True).fit(split.X, split.y)
 
-    return Probabilistic(PEER, fit, _predicted, lambda fitted: len(fitted.X_train_))
+    return Probabilistic(PEER, fit, predicted, lambda fitted: len(fitted.X_train_))
 
 
 class _Process(gpytorch.models.ExactGP):

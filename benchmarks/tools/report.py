@@ -17,6 +17,7 @@ from benchmarks import (
     stall,
     uncertainty,
 )
+from benchmarks.calibration import page as calibration
 from benchmarks.tools import tables
 
 FACTORS = {  # the largest fit time of RVR, in fastrvm's
@@ -124,6 +125,7 @@ def render(results: dict[str, Any]) -> str:
         parts += [uncertainty.to_markdown(results["uncertainty"])]
     if "defaults" in results:
         parts += ["## Which defaults\n", defaults.to_markdown(results["defaults"])]
+    parts += calibration.section(results)
     parts += denoising.section(results)
     parts += inputs.section(results)
     parts += sampling.section(results)

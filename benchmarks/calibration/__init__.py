@@ -1,0 +1,1 @@
+"""Whether regression with nothing set can be believed: error bars, errors, cost."""

@@ -1,0 +1,68 @@
+"""The part of the page on the default regression."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.calibration import cost, coverage, many_inputs, summary
+from benchmarks.peers.error_bars import all_regressions
+from benchmarks.tools import tables
+
+Record = dict[str, Any]
+
+SECTIONS = ("coverage", "cost", "many-inputs")
+
+
+def run(
+    section: str, options: Namespace, stored: dict[str, Record]
+) -> Iterator[tuple[str, Record]]:
+    """Yield (key, record) of one section.
+
+    Parameters
+    ----------
+    section : str
+        One of `SECTIONS`.
+    options : Namespace
+        Of the command line.
+    stored : dict of str to dict
+        What was measured before.
+    """
+    only = _listed("--data", options.data, coverage.SETS)
+    done = tuple(stored) if options.resume else ()
+    if section == "coverage":
+        every = {model.name: model for model in all_regressions()}
+        models = [every[name] for name in _listed("--models", options.models, every) or every]
+        plan = coverage.plan(options.quick, options.splits, options.size, options.seed, only)
+        yield from coverage.run(plan, models, stored, options.resume)
+    elif section == "cost":
+        plans = cost.entries(options.quick, options.size, only)
+        yield from cost.run([one for one in plans if "{}/{}".format(*one) not in done])
+    else:
+        yield from many_inputs.run(options.quick, options.splits, done)
+
+
+def _listed(option: str, text: str | None, known: Any) -> list[str]:
+    """Names between commas."""
+    names = [name.strip() for name in text.split(",")] if text else []
+    for name in names:
+        if name not in known:
+            raise SystemExit(f"{option}: no {name!r}; there are {', '.join(known)}.")
+    return names
+
+
+def section(results: dict[str, Any]) -> list[str]:
+    """The parts of the page, from all stored results."""
+    parts = []
+    records = results.get("coverage", {})
+    found = list(summary.limits(records))
+    if found:
+        parts += ["### Limits of the default\n", tables.limits(found) + "\n"]
+    if records:
+        parts += [summary.to_markdown(records)]
+    if "cost" in results:
+        parts += ["### What calibration costs\n", cost.to_markdown(results["cost"])]
+    if "many-inputs" in results:
+        parts += ["### Many inputs\n", many_inputs.to_markdown(results["many-inputs"])]
+    return ["## Can the default be believed?\n", *parts] if parts else []
