@@ -107,9 +107,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     Notes
     -----
     The evidence has many local maxima; the fit ends in one of them. Predictive standard
-    deviations include the noise. Away from the data those of a localised basis shrink to the
-    noise, since nothing in the model reaches there; with `augment` they grow to the square
-    root of the noise and `augment_variance_` together.
+    deviations include the noise. Away from the data (`inside` tells) those of a localised basis
+    shrink to the noise, since nothing in the model reaches there; with `augment` they grow to the
+    square root of the noise and `augment_variance_` together.
 
     Ctrl-C during a fit raises KeyboardInterrupt. The estimator then has the best model so far, with
     ``converged_ = False``; or, if the search had not begun, it is as it was before.
@@ -196,7 +196,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         problem = Exact(self._design(fitted, X), prior, sites, memory_budget())
         fitted, solution = self._climb(solver, problem, fitted, X, weights, progress)
         self._store(fitted, inputs, solution)
-        self._store_importances(X, self.weights_[None], weights)
+        self._store_inputs(X, self.weights_[None], weights)
         self._prepare_augment(X, sites)
         progress.end()
         return self

@@ -12,10 +12,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from sparsebayes._rvm.augment import Augmentation, KeptWeights, RowSummary, TrainingRows, summarise
 from sparsebayes._rvm.importances import input_importances
+from sparsebayes._rvm.input_range import in_range, input_range
 from sparsebayes._rvm.length_scales import ScaleFamily, design_of
 from sparsebayes._rvm.options import as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.engine import Adaptive, Design, Interrupted, Problem, Solution, Solver, run
@@ -46,6 +48,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     sigma_: Array
     augment_variance_: float | Array
     n_features_in_: int
+    _input_range: Array
     _training_rows: TrainingRows | RowSummary
 
     def __sklearn_tags__(self) -> Any:
@@ -165,8 +168,9 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         kept = np.isfinite(alpha)
         return KeptWeights(self.basis_, mean[kept], self.sigma_, alpha[kept], *np.nonzero(kept))
 
-    def _store_importances(self, X: Array, weights: Array, sample_weight: Array) -> None:
-        """Of each input, from rows with weight and the weights of all latent functions, (K, S)."""
+    def _store_inputs(self, X: Array, weights: Array, sample_weight: Array) -> None:
+        """Range and importance of each, from rows with weight and all latent weights, (K, S)."""
+        self._input_range = input_range(X)
         try:
             found = input_importances(self.basis_, weights, X, sample_weight)
         except Exception as error:  # the user's own kernel need not accept such rows
@@ -183,6 +187,51 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
                 f"which one input is changed; basis={self.basis!r} gave {self._importances}"
             )
         return self._importances
+
+    def inside(self, X: Any) -> Array:
+        """Whether rows lie inside the training data, where predictions can be believed.
+
+        A row is inside if each input lies in the range that it has in the training rows (those
+        with weight), extended by a twentieth of its width on each side. Inputs that make no
+        difference to the prediction do not count: those that no kept function depends on, and
+        those whose length scale is so long that the prediction at this row cannot tell.
+        A row in the middle of a gap of the data, or with a combination of inputs that did not
+        occur, is inside all the same.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        inside : ndarray of bool, (n,)
+
+        Raises
+        ------
+        AttributeError
+            If the columns of X are basis functions (``basis="precomputed"``) and not inputs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsebayes import RVR
+        >>> X = np.linspace(-10, 10, 100)[:, None]
+        >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(100)
+        >>> RVR().fit(X, y).inside([[0.0], [10.9], [11.1]])
+        array([ True,  True, False])
+        """
+        X = check_inputs(self, X)
+        reach = self.basis_.reach()
+        if reach is None:
+            raise AttributeError(
+                f"inside needs inputs, but with basis={self.basis!r} the columns of X are basis "
+                "functions; ask where the inputs are from which they were computed."
+            )
+        if hasattr(self, "augment_variance_"):  # a function at each new row, of every kernel
+            for kernel in self.basis_.centred:
+                reach = np.minimum(reach, kernel.kernel_reach)
+        known = None if isinstance(self._importances, str) else self._importances
+        return in_range(X, self._input_range, reach, known)
 
     def _linear_terms(self, name: str) -> tuple[Array, Array]:
         """Coefficients of the inputs, (K, D), and constants, (K,), of a linear model."""

@@ -99,6 +99,14 @@ class Basis(BaseEstimator, ABC):
         """
         return None
 
+    def reach(self) -> Array | None:
+        """How far each input can go before the functions change, (D,), or one number for all.
+
+        Infinite where no function depends on an input, 0 where any distance may count. None if
+        the columns of X are functions themselves and no inputs.
+        """
+        return np.asarray(0.0 if self.n_functions_ else np.inf)
+
     def __add__(self, other: Basis) -> Basis:
         from sparsebayes.basis.names import as_basis
         from sparsebayes.basis.union import Union

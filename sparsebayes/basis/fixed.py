@@ -55,6 +55,9 @@ class Bias(Fixed):
     def gradients(self) -> Array | None:
         return np.zeros((len(self._kept), self._width))
 
+    def reach(self) -> Array | None:
+        return np.asarray(np.inf)
+
 
 class Linear(Fixed):
     """The inputs themselves."""
@@ -68,6 +71,9 @@ class Linear(Fixed):
     def gradients(self) -> Array | None:
         return self._units().astype(np.float64)
 
+    def reach(self) -> Array | None:
+        return np.where(self._units().any(axis=0), 0.0, np.inf)
+
     def _units(self) -> Array:
         """Which input each function is, (M, D)."""
         return self._kept[:, None] == np.arange(self._width)
@@ -78,6 +84,9 @@ class Precomputed(Fixed):
 
     def _compute(self, X: Array) -> Array:
         return X
+
+    def reach(self) -> Array | None:
+        return None
 
 
 class Polynomial(Fixed):
@@ -108,3 +117,6 @@ class Polynomial(Fixed):
         if self.degree > 1:
             return None
         return self._features.powers_[self._kept].astype(np.float64)
+
+    def reach(self) -> Array | None:
+        return np.where(self._features.powers_[self._kept].any(axis=0), 0.0, np.inf)

@@ -70,6 +70,14 @@ class Centred(Basis):
     def centred(self) -> tuple[Centred, ...]:
         return (self,)
 
+    @property
+    def kernel_reach(self) -> Array:
+        """`reach` of a function centred anywhere."""
+        return np.asarray(0.0)
+
+    def reach(self) -> Array | None:
+        return self.kernel_reach if self.n_functions_ else np.asarray(np.inf)
+
     def between(self, X: Array, Z: Array) -> Array:
         """``k(x, z)`` for the rows of X and of Z, (len(X), len(Z))."""
         if len(Z) == 0:  # kernels need not know about that
@@ -141,6 +149,13 @@ class Scaled(Centred):
     @property
     def length_scales(self) -> tuple[Array, ...]:
         return (np.broadcast_to(self.length_scale_, self.centers_.shape[1:]),)
+
+    @property
+    def kernel_reach(self) -> Array:
+        # A stationary covariance is largest at its centre; the unit of another kernel says little.
+        if self.stationary and self.positive_definite:
+            return self.length_scales[0]
+        return super().kernel_reach
 
     def rescaled(self, log_scales: Array) -> Basis:
         part = copy.copy(self)

@@ -68,6 +68,10 @@ class Union(Basis):
         left, right = self.left_.gradients(), self.right_.gradients()
         return None if left is None or right is None else np.vstack([left, right])
 
+    def reach(self) -> Array | None:
+        left, right = self.left_.reach(), self.right_.reach()
+        return None if left is None or right is None else np.minimum(left, right)
+
     def _split(self, index: Array) -> tuple[Array, Array, Array]:
         inside = index < self.left_.n_functions_
         return inside, index[inside], index[~inside] - self.left_.n_functions_

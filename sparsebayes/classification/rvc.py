@@ -246,7 +246,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         samples = Samples(X, X[seen], labels, weights[seen])
         if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
             fit_one_vs_rest(self, solver, basis, samples, progress)
-            self._store_importances(samples.rows, self.weights_, samples.weights)
+            self._store_inputs(samples.rows, self.weights_, samples.weights)
         else:
             self._fit_one(solver, basis, self._design(basis, samples.rows), samples, progress)
         progress.end()
@@ -264,7 +264,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         latent = np.atleast_2d(self.weights_)
         if len(latent) > 1:
             latent = latent - latent.mean(axis=0)  # a softmax sees differences only
-        self._store_importances(rows, latent, weights)
+        self._store_inputs(rows, latent, weights)
 
     def _problem(self, design: Design, samples: Samples) -> Latent:
         prior = as_prior(self.prior, float(samples.weights.sum()), labels=True)

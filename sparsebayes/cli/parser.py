@@ -121,8 +121,8 @@ def _predict(parser: ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="OUT",
-        help="CSV of mean, std, lower, upper; of a classification label and probabilities "
-        "(default: stdout)",
+        help="CSV of mean, std, lower, upper; of a classification label and probabilities; "
+        "inside is 0 outside the training data (default: stdout)",
     )
     parser.add_argument(
         "--coverage", type=probability, metavar="P", help="regression: of the interval (0.95)"

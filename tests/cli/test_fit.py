@@ -193,16 +193,16 @@ def test_labels_come_back_as_they_were_written(folder, capsys, labels):
     assert main([*argv, "--length-scale", "10", "--folds", "0"]) == 0
     assert main(["predict", "m.skops", "d.csv", "-o", "out.csv"]) == 0
     header, rows = rows_of("out.csv")
-    assert sorted(header) == sorted(["label", *(f"p_{label}" for label in labels)])
+    assert sorted(header) == sorted(["label", *(f"p_{label}" for label in labels), "inside"])
     _, given = rows_of("d.csv")
     assert [row[0] for row in rows] == [row[1] for row in given]  # they can be told apart
     model = persistence.load("m.skops")
     X = np.array([[float(row[0])] for row in given])
-    np.testing.assert_array_equal(np.array(rows)[:, 1:].astype(float), model.predict_proba(X))
+    np.testing.assert_array_equal(np.array(rows)[:, 1:-1].astype(float), model.predict_proba(X))
     whole = labels == ["10", "9", "-1"]
     assert (model.classes_.dtype.kind == "i") == whole
-    assert header == ["label", *(f"p_{label}" for label in model.classes_)]
-    assert not whole or header[1:] == ["p_-1", "p_9", "p_10"]
+    assert header == ["label", *(f"p_{label}" for label in model.classes_), "inside"]
+    assert not whole or header[1:-1] == ["p_-1", "p_9", "p_10"]
 
 
 def test_options_of_a_classification_reach_the_estimator(folder, capsys):

@@ -1,0 +1,49 @@
+"""Which rows lie inside the training data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+_MARGIN = 0.05  # of the width of the training range, on each side
+_ROUNDING = 8.0 * np.finfo(np.float64).eps
+_NEAR = 0.2  # in length scales: up to there a kernel changes by 2 %
+_SLIGHT = 0.05  # of the whole variation of the prediction
+
+
+def input_range(X: Array) -> Array:
+    """The smallest and the largest value of each input, (2, D)."""
+    return np.array([X.min(axis=0), X.max(axis=0)])
+
+
+def in_range(X: Array, bounds: Array, reach: Array, importances: Array | None) -> Array:
+    """Whether the rows of X are in the training range, as far as their inputs matter, (n,).
+
+    Parameters
+    ----------
+    X : ndarray, (n, D)
+    bounds : ndarray, (2, D)
+        From `input_range`.
+    reach : ndarray, (D,) or ()
+        Of the basis: how far an input can go before the functions change.
+    importances : ndarray, (D,), or None
+        Shares of the inputs in the variation of the prediction, if they are known.
+    """
+    low, high = bounds
+    width = high - low
+    margin = _MARGIN * width + _ROUNDING * np.abs(bounds).max(axis=0)
+    out = (X - low < -margin) | (X - high > margin)
+    rows, inputs = np.nonzero(out & (reach > 0))
+    if rows.size:
+        reach, width = np.broadcast_to(reach, width.shape)[inputs], width[inputs]
+        values = X[rows, inputs]
+        span = np.maximum(values - low[inputs], high[inputs] - values)
+        idle = np.isinf(reach)
+        if importances is not None:
+            # In a straight line the effect grows with the way. That of a constant input is not
+            # known, but all functions have the same factor of it.
+            way = np.divide(span, width, out=np.zeros_like(span), where=width > 0)
+            idle |= (span <= _NEAR * reach) & (np.sqrt(importances[inputs]) * way <= _SLIGHT)
+        out[rows[idle], inputs[idle]] = False
+    return ~out.any(axis=1)
