@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from sparsebayes._rvm.base import RelevanceVectorMachine
+from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import as_noise, as_prior
 from sparsebayes._rvm.predictive import LinearPredictive
@@ -75,7 +76,8 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     relevance_vectors_ : ndarray, (R, D)
         The rows of X on which kept functions are centred.
     weights_, sigma_ : ndarray, (S,) and (S, S)
-        Posterior mean and covariance of the kept functions' weights.
+        Posterior mean and covariance of the kept functions' weights. Where large weights cancel,
+        predictions take a root of it, which has more digits.
     alpha_, determined_ : ndarray, (S,)
         Their prior precisions, and ``1 − α Σ_ii``: 1 where the data determine a weight.
     coef_, intercept_ : ndarray, (D,), and float
@@ -217,10 +219,14 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         self._keep(basis, X, functions[order])
         self.weights_ = state.mean[order]
         self.sigma_ = state.cov[order][:, order]
+        self._sigma_root = None if state.residual is None else state.root[order]
         self.alpha_ = state.alpha[order]
         self.determined_ = state.determined[order]
         self.noise_variance_ = float(1.0 / state.beta)
         self._store_search(solution)
+
+    def _covariance(self) -> Covariance:
+        return Covariance(self.sigma_, self._sigma_root)
 
     @property
     def coef_(self) -> Array:
@@ -240,7 +246,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         return LinearPredictive(
             self.basis_,
             self.weights_,
-            self.sigma_,
+            self._covariance(),
             self.offset_,
             self.noise_variance_,
             self._augmentation(),

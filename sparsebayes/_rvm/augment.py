@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsebayes._rvm.covariance import Covariance
 from sparsebayes.basis import Basis
 from sparsebayes.basis.kernels import Centred
 
@@ -44,7 +45,7 @@ class KeptWeights:
     Attributes
     ----------
     basis : Basis
-    mean, sigma, alpha : ndarray, (P,), (P, P) and (P,)
+    mean, sigma, alpha : ndarray, (P,), Covariance, and ndarray, (P,)
         Posterior mean and covariance, and prior precisions, of the weights.
     output, column : ndarray of int, (P,)
         The output and the function of each weight.
@@ -52,7 +53,7 @@ class KeptWeights:
 
     basis: Basis
     mean: Array
-    sigma: Array
+    sigma: Covariance
     alpha: Array
     output: Array
     column: Array

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from sparsebayes._rvm.augment import Augmentation, KeptWeights, RowSummary, TrainingRows, summarise
+from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.importances import input_importances
 from sparsebayes._rvm.input_range import in_range, input_range
 from sparsebayes._rvm.length_scales import ScaleFamily, design_of
@@ -166,7 +167,12 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     def _kept_weights(self) -> KeptWeights:
         alpha, mean = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
         kept = np.isfinite(alpha)
-        return KeptWeights(self.basis_, mean[kept], self.sigma_, alpha[kept], *np.nonzero(kept))
+        return KeptWeights(
+            self.basis_, mean[kept], self._covariance(), alpha[kept], *np.nonzero(kept)
+        )
+
+    def _covariance(self) -> Covariance:
+        return Covariance(self.sigma_)
 
     def _store_inputs(self, X: Array, weights: Array, sample_weight: Array) -> None:
         """Range and importance of each, from rows with weight and all latent weights, (K, S)."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes._rvm.augment import Augmentation
+from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import EXTRA_WEIGHT, Predictive
 from sparsebayes.basis import Basis
@@ -27,7 +28,7 @@ class LinearPredictive(Predictive):
     ----------
     basis : Basis
         The S functions that were kept.
-    weights, sigma : ndarray, (S,) and (S, S)
+    weights, sigma : ndarray, (S,), and Covariance
         Posterior mean and covariance.
     offset, noise : float
     extra : Augmentation or None
@@ -35,7 +36,7 @@ class LinearPredictive(Predictive):
 
     basis: Basis
     weights: Array
-    sigma: Array
+    sigma: Covariance
     offset: float
     noise: float
     extra: Augmentation | None
@@ -48,16 +49,14 @@ class LinearPredictive(Predictive):
 
     def joint(self, X: Array) -> tuple[Array, Array]:
         mean, _, roots = self._moments(X, with_variance=False)
-        columns = self.basis.columns(X)
-        cov = columns @ self.sigma @ columns.T
-        cov = 0.5 * (cov + cov.T)
+        cov = self.sigma.between(self.basis.columns(X))
         for root, together in zip(roots, self._correlations(X), strict=True):
             cov += together * np.multiply.outer(root, root)
         return mean, cov
 
     def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
         mean, _, roots = self._moments(X, with_variance=False)
-        weights = symmetric_root(self.sigma) @ rng.standard_normal((self.weights.size, n_samples))
+        weights = self.sigma.some_root() @ rng.standard_normal((self.weights.size, n_samples))
         samples = mean[:, None] + self.basis.columns(X) @ weights
         for root, together in zip(roots, self._correlations(X), strict=True):
             draws = symmetric_root(together) @ rng.standard_normal((len(X), n_samples))
@@ -71,7 +70,7 @@ class LinearPredictive(Predictive):
                 f"basis_={self.basis!r}, which is not made of RBF, Bias, Linear and Polynomial up "
                 "to degree 3"
             )
-        root = symmetric_root(self.sigma).T
+        root = self.sigma.some_root().T
         sign, noise = np.ones(len(root)), self.noise
         known = LinearModel(functions, self.weights, root, sign, self.offset, noise, noise)
         if self.extra is None:
@@ -94,6 +93,5 @@ class LinearPredictive(Predictive):
                 mean[part] += shift[:, 0]
                 roots[:, part] = root[:, 0].T
             if with_variance:
-                spread = np.einsum("ns,ns->n", columns @ self.sigma, columns)
-                variance[part] = np.maximum(spread, 0.0)
+                variance[part] = self.sigma.variances(columns)
         return mean, variance + np.einsum("jn,jn->n", roots, roots), roots

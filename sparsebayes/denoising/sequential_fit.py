@@ -139,8 +139,7 @@ class SequentialFit(SignalFit):
         """Posterior variances, and the expected squares of what was left out."""
         state = self._state
         total = np.zeros(self.transform.shape)
-        root = np.linalg.cholesky(state.cov) if state.active.size else state.cov
-        for column in root.T:
+        for column in state.root.T:
             total += self.transform.synthesise(self._filled(column, 0.0)) ** 2
         return total + self._left_out()
 

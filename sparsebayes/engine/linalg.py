@@ -11,11 +11,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas, lapack, qr
 
 Array = np.ndarray
 
 _LOST = 1e-13  # a pivot this small a part of its diagonal entry has hardly a digit left
+_ROUNDING = 1e-14  # of a column of unit length, what is left after others were taken out
 
 
 @cache
@@ -62,10 +63,42 @@ def half_solve_transposed(factor: Array, rhs: Array) -> Array:
 
 def inverse(factor: Array) -> Array:
     """``(L Lᵀ)⁻¹``, exactly symmetric."""
-    if factor.size == 0:
-        return factor
-    half, _ = lapack.dtrtri(factor, lower=1)
+    half = inverse_triangle(factor)
     return half.T @ half  # NumPy calls dsyrk for a product with its own transpose
+
+
+def reflections(columns: Array) -> tuple[Array, Array]:
+    """QR of Fortran-ordered columns, which are overwritten: R and Householder's reflections."""
+    packed, scales, _, _ = lapack.dgeqrf(columns, overwrite_a=1)
+    return packed, scales
+
+
+def reflect(packed: Array, scales: Array, rhs: Array, *, transposed: bool) -> Array:
+    """``Q rhs`` or ``Qᵀ rhs`` of `reflections`; the Fortran-ordered rhs is overwritten."""
+    width = 64 * max(1, rhs.shape[1])
+    trans = "T" if transposed else "N"
+    return lapack.dormqr("L", trans, packed, scales, rhs, width, overwrite_c=1)[0]
+
+
+def orthonormal(columns: Array, basis: Array) -> Array:
+    """An orthonormal basis of what columns of about unit length have outside another one.
+
+    What is left of some when the others are taken out may be rounding: it is left out.
+    """
+    if not basis.size:
+        return qr(columns, mode="economic", check_finite=False)[0]
+    outside = columns - basis @ (basis.T @ columns)
+    found, triangle, _ = qr(outside, mode="economic", pivoting=True, check_finite=False)
+    found = found[:, np.abs(triangle.diagonal()) > _ROUNDING]
+    if not found.size:
+        return found
+    found = found - basis @ (basis.T @ found)  # once more: the small have lost it
+    return qr(found, mode="economic", check_finite=False)[0]
+
+
+def inverse_triangle(factor: Array) -> Array:
+    """``L⁻¹``."""
+    return lapack.dtrtri(factor, lower=1)[0] if factor.size else factor
 
 
 def log_det(factor: Array) -> float:

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 import sparsebayes._rvm.augment
 from sparsebayes._rvm.augment import KeptWeights, TrainingRows, summarise
+from sparsebayes._rvm.covariance import Covariance
 from sparsebayes.basis import RBF, Bias
 from sparsebayes.engine import Dense, Flat, Latent, Sequential, Softmax, run
 from tests.conftest import X3, Y3
@@ -33,7 +34,7 @@ def fitted(name, basis, share):
     weights = (state.active[:, None] * problem.group + np.arange(problem.group)).ravel()
     size = problem.design.shape[1]
     function, output = np.divmod(weights, K) if share else np.divmod(weights, size)[::-1]
-    kept = KeptWeights(basis, state.mean, state.cov, state.precisions, output, function)
+    kept = KeptWeights(basis, state.mean, Covariance(state.cov), state.precisions, output, function)
     expansion = state.local.expansion
     curvature = np.stack([expansion.curvature(k) for k in range(K)], axis=1)
     observed = TrainingRows(X3, expansion.slope, curvature, VARIANCE)

@@ -47,6 +47,9 @@ class State:
         Weights per function.
     local : Approximation or None
         The expansion of the likelihood that the state rests on; None where the sites are Gaussian.
+    residual : float or None
+        ``(z − Φμ)ᵀW(z − Φμ)`` where the state comes from orthogonal factors; None where it comes
+        from products, which have half the digits.
     objective : float
         The evidence plus the prior.
     """
@@ -61,6 +64,7 @@ class State:
     prior: Prior
     group: int = 1
     local: Approximation | None = None
+    residual: float | None = None
     objective: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +75,16 @@ class State:
     def cov(self) -> Array:
         """Σ, (P, P): computed when asked for, since a rejected step never asks."""
         return linalg.inverse(self.factor)
+
+    @property
+    def root(self) -> Array:
+        """R with ``R Rᵀ = Σ``, (P, P)."""
+        return linalg.inverse_triangle(self.factor).T
+
+    @property
+    def rounding(self) -> float:
+        """An s this small a part of φᵀBφ is rounding."""
+        return 1e-14 if self.residual is None else 1e-24
 
     @property
     def precisions(self) -> Array:

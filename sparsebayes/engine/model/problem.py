@@ -35,6 +35,34 @@ class CandidateProducts:
     rows: Callable[[slice | Array], Array]
 
 
+class Reduced(Protocol):
+    """All functions with what a model explains of them taken out: products with C⁻¹.
+
+    Attributes
+    ----------
+    scale : ndarray, (M,)
+        ``φᵀBφ`` of each weight.
+    lost : float
+        A function whose S_m is this small a part of φᵀBφ is refused: that is rounding.
+    """
+
+    @property
+    def scale(self) -> Array: ...
+    @property
+    def lost(self) -> float: ...
+
+    def reduce(self, part: slice | Array) -> tuple[Array, Array, Array]:
+        """``L⁻¹Φ_aᵀBΦ``, S and Q of some weights."""
+        ...
+
+    def overlaps(self, index: Array) -> Callable[[int], Array]:
+        """A function of i that gives ``φ_iᵀC⁻¹φ_j`` for all weights j of these functions.
+
+        i counts in `index`; there is a row for each weight of i.
+        """
+        ...
+
+
 class EstimatedNoise(Protocol):
     """What there is to ask where the noise precision β is estimated.
 
@@ -125,6 +153,13 @@ class Problem(ABC):
 
         i counts in `index`; there is a row for each weight of i.
         """
+
+    def residuals(self, state: State) -> Reduced | None:
+        """Of all functions, with more digits than differences of products have.
+
+        None where there is no way to get them.
+        """
+        return None
 
     @abstractmethod
     def distinct(self) -> Array:

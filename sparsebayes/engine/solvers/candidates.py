@@ -16,7 +16,7 @@ import numpy as np
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.model.posterior import State
-from sparsebayes.engine.model.problem import Problem, blocks
+from sparsebayes.engine.model.problem import Problem, Reduced, blocks
 
 Array = np.ndarray
 
@@ -37,7 +37,8 @@ class Scores:
     weight: Array  # what the prior has for g
     s: Array  # S and Q of every weight
     q: Array
-    half: Callable[[slice | Array], Array]  # L⁻¹ Φ_aᵀBΦ, of some weights
+    refused: bool  # whether any was left outside for lack of digits
+    reduced: Reduced
 
     @cached_property
     def largest(self) -> float:
@@ -50,31 +51,68 @@ class Scores:
         return some[np.argsort(-coarse, kind="stable")]
 
 
+class ByDifferences:
+    """Products of functions that a model leaves, as differences of those with and without it."""
+
+    lost = LOST
+
+    def __init__(self, problem: Problem, state: State) -> None:
+        self._problem, self._state = problem, state
+        self._seen = problem.candidate_products(state)
+        self.scale = self._seen.scale
+
+    def reduce(self, part: slice | Array) -> tuple[Array, Array, Array]:
+        half = self._half(part)
+        s = self.scale[part] - np.einsum("sm,sm->m", half, half)
+        return half, s, self._seen.q[part]
+
+    def overlaps(self, index: Array) -> Callable[[int], Array]:
+        group = self._problem.group
+        half = self._half(expand(index, group))
+        whole = self._problem.overlaps(self._state, index)
+        return lambda i: whole(i) - half[:, i * group : (i + 1) * group].T @ half
+
+    def _half(self, part: slice | Array) -> Array:
+        """``L⁻¹ Φ_aᵀBΦ`` of some weights."""
+        rows = self._seen.rows(part)
+        return linalg.half_solve(self._state.factor, rows) if self._state.active.size else rows
+
+
 def score(problem: Problem, state: State) -> Scores:
-    """Score all functions: O(S² M) and what their products cost."""
-    seen = problem.candidate_products(state)
-    group = problem.group
+    """Score all functions: O(S² M) and what their products cost.
 
-    def half(part: slice | Array) -> Array:
-        rows = seen.rows(part)
-        return linalg.half_solve(state.factor, rows) if state.active.size else rows
+    Where differences leave too few digits of one of them, all are scored by residuals.
+    """
+    scores = None
+    if state.residual is None:
+        scores = _score(problem, state, ByDifferences(problem, state))
+        if not scores.refused:
+            return scores
+    residuals = problem.residuals(state)
+    if residuals is not None:
+        return _score(problem, state, residuals)
+    return scores or _score(problem, state, ByDifferences(problem, state))
 
-    s, scale = seen.scale.copy(), fold(seen.scale, group)
-    lost = np.maximum(LOST * scale, _TINY)
+
+def _score(problem: Problem, state: State, reduced: Reduced) -> Scores:
+    group, scale = problem.group, fold(reduced.scale, problem.group)
+    s, q = np.empty(reduced.scale.size), np.empty(reduced.scale.size)
+    lost = np.maximum(reduced.lost * scale, _TINY)
     mean_s, weight = np.empty(scale.size), np.empty(scale.size)
     for part in blocks(scale.size, state.mean.size * group):
         weights = slice(part.start * group, part.stop * group)
-        block = half(weights)
-        s[weights] -= np.einsum("sm,sm->m", block, block)
+        half, s[weights], q[weights] = reduced.reduce(weights)
         mean_s[part] = fold(s[weights], group)
         seen_s = np.maximum(mean_s[part], lost[part])
-        weight[part] = problem.prior.candidate_weight(state, scale[part], seen_s, block)
+        weight[part] = problem.prior.candidate_weight(state, scale[part], seen_s, half)
     able = mean_s > lost
+    able[state.active] = True
+    refused = bool(np.any(~able & (scale > 0.0)))
     able[state.active] = False
     mean_s = np.maximum(mean_s, lost)
-    gain = group * problem.prior.best_gain(mean_s, fold(seen.q**2, group), weight)
+    gain = group * problem.prior.best_gain(mean_s, fold(q**2, group), weight)
     gain[~able] = 0.0
-    return Scores(gain, scale, weight, s, seen.q, half)
+    return Scores(gain, scale, weight, s, q, refused, reduced)
 
 
 def spread(ranked: Array, size: int) -> Array:
@@ -119,16 +157,18 @@ def _in_turn(
     needed, a row at a time, as in a Cholesky factorisation with pivots.
     """
     prior, group = problem.prior, problem.group
-    least = np.maximum(LOST * scores.scale[index], _TINY)
+    weights = expand(index, group)
+    q, s = scores.q[weights], scores.s[weights]
+    mean_s, q2 = fold(s, group), fold(q * q, group)
+    # Each addition is a difference again.
+    least = np.maximum(scores.reduced.lost * scores.scale[index], LOST * mean_s)
+    least = np.maximum(least, _TINY)
     lost = least.copy()
     gain, weight = scores.gain[index], scores.weight[index]
-    weights = expand(index, group)
-    q, s, half = scores.q[weights], scores.s[weights], scores.half(weights)
-    overlaps = problem.overlaps(state, index)
+    overlaps = scores.reduced.overlaps(index)
     taken = np.empty((_ROOM * group, weights.size))  # rows L⁻¹φᵀC⁻¹Φ of those chosen, LLᵀ = αI + S
     chosen: list[int] = []
     precisions: list[float] = []
-    mean_s, q2 = fold(s, group), fold(q * q, group)
     while gain.size:
         # `index` is ordered by gain and number, so the first of equals is the right one.
         i = int((gain >= gain.max() * (1.0 - _TIE)).argmax())
@@ -139,7 +179,7 @@ def _in_turn(
         k = group * len(chosen)
         if k == len(taken):
             taken = np.concatenate([taken, np.empty_like(taken)])
-        rows = overlaps(i) - half[:, own].T @ half
+        rows = overlaps(i)
         if k:
             rows -= taken[:k, own].T @ taken[:k]
         if group == 1:

@@ -14,8 +14,6 @@ from sparsebayes.engine.model.problem import Problem
 
 Array = np.ndarray
 
-_LOST = 1e-14  # an s this small a part of φᵀBφ is rounding
-
 # Newton's method with a Levenberg shift, as usual: the shift grows where the Hessian is not
 # negative definite, where a step is too long to believe and where it does not rise; it shrinks
 # where the rise is what the quadratic model says.
@@ -40,7 +38,7 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
         return state
     s, q2 = state.s_and_q2()
     weight = problem.prior.weight(state)
-    least = _LOST * state.scale
+    least = state.rounding * state.scale
     gain = problem.prior.best_gain(np.maximum(s, least), q2, weight)
     doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= least))
     if doomed.size > 1:
@@ -66,7 +64,7 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
         return state
     s, q2 = state.s_and_q2()
     weight = problem.prior.weight(state)
-    s = np.maximum(s, _LOST * state.scale)
+    s = np.maximum(s, state.rounding * state.scale)
     gain = problem.prior.best_gain(s, q2, weight)
     rise = problem.group * (gain - problem.prior.gain(state.alpha, s, q2, weight))
     i = int(np.argmax(rise))
