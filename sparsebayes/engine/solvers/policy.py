@@ -64,6 +64,9 @@ class Policy:
     deep: float = 0.01
     shallow: float = 0.3
     depths: tuple[float, ...] = (0.3, 0.1, 0.03)
+    # A restart that lowers the noise variance by such a factor is followed by another: with next
+    # to no noise one is not enough.
+    falling: float = 4.0
     # While the noise is held low a model may grow by so many functions and by this part of itself:
     # with next to no noise growth would not end by itself.
     room: int = 64

@@ -82,10 +82,14 @@ def shared_precision_start(search: Search, state: State) -> Path:
 
 
 def low_noise_restart(search: Search, state: State) -> Path:
-    """Grow with the noise at a tenth."""
-    depth = search.policy.depth
-    state, search.reach = yield from _restart(search, state, depth, search.coarse)
-    return state
+    """Grow with the noise at a tenth, and again for as long as it then falls by much."""
+    policy = search.policy
+    while True:
+        before = state.beta
+        state, reach = yield from _restart(search, state, policy.depth, search.coarse)
+        search.reach = max(search.reach, reach)
+        if state.beta < policy.falling * before:
+            return state
 
 
 def escape_a_stall(search: Search, state: State) -> Path:
@@ -93,11 +97,13 @@ def escape_a_stall(search: Search, state: State) -> Path:
     policy, problem = search.policy, search.problem
     if state.active.size >= problem.n_samples / policy.stall:
         return state
-    size = min(problem.n_functions, policy.several)
+    size, before = min(problem.n_functions, policy.several), state.beta
     state, deep = yield from _restart(search, state, policy.deep, search.coarse)
     state, several = yield from _start_from(search, state, size, search.coarse)
     search.reach = max(search.reach, deep, several)
-    return state
+    if state.beta < policy.falling * before:
+        return state
+    return (yield from low_noise_restart(search, state))
 
 
 def shallow_restart(search: Search, state: State) -> Path:

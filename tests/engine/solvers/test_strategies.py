@@ -246,3 +246,20 @@ def test_growth_begins_rough_with_plenty_to_choose_from():
     policy = Policy()
     assert policy.first_effort(129) is policy.rough
     assert policy.first_effort(128) is policy.credible
+
+
+def test_restarts_go_on_while_the_noise_falls():
+    """With next to no noise and wide functions, one restart does not find it all."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (150, 2))
+    target = np.sin(3.0 * X[:, 0]) * np.cos(2.0 * X[:, 1]) + X[:, 1]
+    target += 1e-3 * rng.standard_normal(150)
+    matrix = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    problem = Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(150)))
+    found = []
+    for policy in (Policy(falling=np.inf), Policy()):
+        rng = np.random.default_rng(0)
+        found.append(run(Sequential(policy), problem, max_iter=1000, tol=TOL, rng=rng).state)
+    once, again = (state.beta**-0.5 for state in found)
+    assert once > 0.01 and again < 1.5e-3
+    assert found[1].objective > found[0].objective + 100.0
