@@ -16,7 +16,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 GROUPS = {
-    "regression": ("sinc", "friedman", "large", "stall"),
+    "regression": ("sinc", "friedman", "large", "stall", "draws"),
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
     "predictive": ("uncertainty", "defaults"),
     "calibration": ("coverage", "cost", "many-inputs"),
@@ -57,7 +57,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "with signals or images: the number of the first draw",
     )
     parser.add_argument(
-        "--splits", type=int, help="with a part of predictive or calibration: so many splits"
+        "--splits",
+        type=int,
+        help="with a part of predictive or calibration: so many splits; with draws: so many draws",
     )
     parser.add_argument(
         "--data",
@@ -102,6 +104,8 @@ def measure(
         yield from large.run(quick, section)
     elif section == "stall":
         yield from stall.run(quick)
+    elif section == "draws":
+        yield from stall.run_draws(quick, options.splits, options.data)
     elif section in GROUPS["predictive"]:
         part = defaults if section == "defaults" else uncertainty
         yield from part.run(quick, options.splits, options.data)

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.interruption import interruptible
-from sparsebayes._rvm.options import as_noise, as_prior
+from sparsebayes._rvm.options import as_noise, as_prior, with_restarts
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
@@ -57,6 +57,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         prior variance of the extra weight, True takes that of the targets. The model keeps
         the training rows, and a prediction costs as many operations as there are rows times kept
         functions. "fast" keeps 512 rows, through which it approximates the others.
+    n_restarts : int, default=0
+        Further searches from random starts, each about as long as a fit; the highest end whose
+        noise has not collapsed is kept. Only for solver="sequential".
     bias : bool, default=True
         Whether a constant function is among the candidates.
     max_iter : int, default=10000
@@ -65,7 +68,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         The fit ends when no addition, deletion or re-estimation of a function gains more than
         this in log evidence; with more than 1000 samples, than `tol` for each 1000.
     random_state : int, RandomState instance or None, default=None
-        Used by "subspace" only.
+        Used by "subspace" and by `n_restarts`.
     verbose : int, default=0
         1 prints every tenth step, 2 each.
 
@@ -149,6 +152,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         noise: Any = "estimate",
         adapt: str | None = "auto",
         augment: bool | float | str = False,
+        n_restarts: int = 0,
         bias: bool = True,
         max_iter: int = 10_000,
         tol: float = 0.01,
@@ -161,6 +165,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         self.noise = noise
         self.adapt = adapt
         self.augment = augment
+        self.n_restarts = n_restarts
         self.bias = bias
         self.max_iter = max_iter
         self.tol = tol
@@ -184,6 +189,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         self : RVR
         """
         solver, noise = self._check_parameters(), as_noise(self.noise)
+        solver = with_restarts(solver, self.n_restarts)
         X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)

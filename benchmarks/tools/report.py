@@ -77,6 +77,10 @@ def limits(results: dict[str, Any]) -> list[tables.Limit]:
         worst = min(stall.margin(record) for record in records)
         what = "routes: log evidence − best of mackay, subspace and fastrvm, worst data set"
         out.append((what, "≥ −1", tables.signed(worst), worst >= -1.0))
+    for record in results.get("draws", {}).values():
+        what = f"routes, {record['problem']}, prior {record['prior']}: worst of {record['draws']}"
+        worst = -record["worst"]
+        out.append((f"{what} draws − best route", "≥ −1", tables.signed(worst), worst >= -1.0))
     errors = [
         record["fits"][stall.DEFAULT]["rmse"]
         for record in records
@@ -119,6 +123,8 @@ def render(results: dict[str, Any]) -> str:
     if "stall" in results:
         parts += ["## The default solver against the other routes\n"]
         parts += [stall.to_markdown(results["stall"])]
+    if "draws" in results:
+        parts += ["### In many draws\n", stall.draws_to_markdown(results["draws"])]
     parts += classification.section(results)
     if "uncertainty" in results:
         parts += ["## Predictive distributions\n"]

@@ -39,11 +39,11 @@ class Task:
         return self.y - self.offset
 
 
-def sinc(n_samples: int = 100, seed: int = 0) -> Task:
+def sinc(n_samples: int = 100, seed: int = 0, gamma: float = 1.0 / 9.0) -> Task:
     """``sin(x)/x`` with noise 0.1; T01's width r = 3 is gamma = 1/r²."""
     X, y, _ = make_sinc(n_samples, noise=0.1, random_state=seed)
     X_test, _, f_test = make_sinc(N_TEST, noise=0.0)
-    return Task(f"sinc {n_samples}", seed, 1.0 / 9.0, X, y, X_test, f_test)
+    return Task(f"sinc {n_samples}", seed, gamma, X, y, X_test, f_test)
 
 
 def friedman(n_samples: int, gamma: float = 0.1, seed: int = 0) -> Task:
@@ -56,6 +56,22 @@ def friedman(n_samples: int, gamma: float = 0.1, seed: int = 0) -> Task:
     mean, std = X.mean(axis=0), X.std(axis=0)
     name = f"Friedman #1 {n_samples}"
     return Task(name, seed, gamma, (X - mean) / std, y, (X_test - mean) / std, f_test)
+
+
+def boston(n_samples: int = 240, width: float = 1.0, seed: int = 0) -> Task:
+    """Random rows of the Boston housing data, standardised; the others to test.
+
+    The length scale is `width` times √(D/2).
+    """
+    data = load_benchmark("boston")
+    order = np.random.default_rng(seed).permutation(len(data["y"]))
+    train, test = order[:n_samples], order[n_samples:]
+    X, y = data["X"], data["y"]
+    mean, std = X[train].mean(axis=0), X[train].std(axis=0)
+    std[std == 0.0] = 1.0
+    X = (X - mean) / std
+    gamma = 1.0 / (width**2 * X.shape[1])
+    return Task(f"Boston {n_samples}", seed, gamma, X[train], y[train], X[test], y[test])
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.validation import as_number
+from sparsebayes._support.validation import as_number, whole_number
 from sparsebayes.engine import EM, Flat, Prior, Sequential, Smoothness, Solver, Subspace, Trace
 
 SOLVERS: dict[str, Solver] = {
@@ -25,6 +26,18 @@ def as_solver(solver: Any) -> Solver:
     if hasattr(solver, "climb") and not isinstance(solver, type):
         return solver
     raise ValueError(f"solver must be one of {sorted(SOLVERS)} or a solver object, got {solver!r}.")
+
+
+def with_restarts(solver: Solver, n_restarts: Any) -> Solver:
+    """The same solver with further random starts, if it can make them."""
+    if whole_number("n_restarts", n_restarts, least=0) == 0:
+        return solver
+    if not isinstance(solver, Sequential):
+        raise ValueError(
+            f"n_restarts={n_restarts!r} needs solver='sequential', which has random starts; "
+            f"with solver={solver!r} leave n_restarts=0."
+        )
+    return replace(solver, n_restarts=int(n_restarts))
 
 
 def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import sparsebayes
 from sparsebayes import EM, RVR, Gamma, Sequential, Smoothness, Subspace
 from sparsebayes.basis import RBF, Linear
+from sparsebayes.datasets import make_sinc
 from sparsebayes.engine import Stop
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
@@ -470,3 +471,27 @@ def test_rounding_is_no_evidence():
     model = RVR(RBF(5.0), noise=0.01).fit(inputs, targets)
     assert model.log_evidence_ <= -0.5 * 80 * np.log(2 * np.pi * 0.01)
     assert np.mean((model.predict(inputs) - targets) ** 2) < np.var(targets)
+
+
+def test_restarts_end_no_lower_and_follow_the_seed():
+    X, y, _ = make_sinc(60, noise=0.2, random_state=3)
+    basis = RBF(0.7)
+    ends = [
+        RVR(basis, adapt=None, n_restarts=n, random_state=seed).fit(X, y)
+        for n, seed in ((0, 0), (4, 0), (4, 0))
+    ]
+    assert ends[1].evidence_path_[-1] >= ends[0].evidence_path_[-1]
+    assert ends[1].n_iter_ > ends[0].n_iter_
+    np.testing.assert_array_equal(ends[1].weights_, ends[2].weights_)
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, True, "3"])
+def test_a_bad_number_of_restarts_is_named(bad):
+    with pytest.raises(ValueError, match="n_restarts must be a whole number"):
+        RVR(n_restarts=bad).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 0.5])
+
+
+@pytest.mark.parametrize("solver", ["em", "mackay", "subspace"])
+def test_restarts_of_other_solvers_are_refused_with_a_remedy(solver):
+    with pytest.raises(ValueError, match=r"n_restarts=2 needs solver='sequential'.*n_restarts=0"):
+        RVR(solver=solver, n_restarts=2).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 0.5])

@@ -57,13 +57,11 @@ class Policy:
     no_gain: float = 0.1
 
     # Restarts with the noise variance held low, at these parts of its estimate: one always, a deep
-    # one where growth has stalled, a shallow one for what the first has overshot, and all of
-    # `depths` while the model is small. (In the first trials 0.1 to 0.01 of the targets' variance
-    # cured stalls of 50 nats.)
+    # one where growth has stalled, a shallow one for what the first has overshot. (In the
+    # first trials 0.1 to 0.01 of the targets' variance cured stalls of 50 nats.)
     depth: float = 0.1
     deep: float = 0.01
     shallow: float = 0.3
-    depths: tuple[float, ...] = (0.3, 0.1, 0.03)
     # A restart that lowers the noise variance by such a factor is followed by another: with next
     # to no noise one is not enough.
     falling: float = 4.0
@@ -80,15 +78,34 @@ class Policy:
     # A start from several functions at once has so many: with a very wide kernel none gains
     # anything alone, and these are enough to span what all of them do.
     several: int = 96
-    # A restart that grows to no more functions than these has seen all there is.
-    tiny: int = 24
-    # With more functions to choose from than `many`, further restarts take too long; with at most
-    # `few`, even a start from all of them is cheap.
+    # With more functions to choose from than these, further restarts take too long.
     many: int = 4096
-    few: int = 512
-    # A model of at most so many functions is cheap to restart: it does while that gains so much.
-    small: int = 64
+    # What is tried after the first restarts ends when all has taken so much work, counted in
+    # multiplications: a core makes some 3·10⁹ in a second, and a step takes besides as long as
+    # `overhead` of them.
+    work: float = 5e8
+    overhead: float = 2e6
+
+    # Starts from all functions take about as much as so many steps with all of them, and are not
+    # made where that is too much.
+    mackay_steps: float = 5.0
+    em_steps: float = 15.0
+    # One has precisions this much smaller, and the noise found so far.
+    loose: float = 0.1
+
+    # Small changes of the model are tried in turn until none of a whole round gains so much.
     worthwhile: float = 1.0
+    # Of the replacements of one function that gain at once so many, with so many Newton steps
+    # after each, if that comes to more than this.
+    replacements: int = 5
+    replacement_steps: int = 4
+    replacement_gain: float = 0.1
+    # The end of another change is worth replacements if it is no further below the model.
+    near: float = 3.0
+    # The noise is raised by these factors, which takes out what hardly gains, and freed again.
+    raised: tuple[float, ...] = (3.0, 2.0)
+    # Every second function is taken out, every third, from each place to begin.
+    thinned: tuple[int, ...] = (2, 3)
 
     # Whether growth with a given noise has stalled is told by a model of so many functions, spread
     # over all, that share one precision: the best of several, each this part of the one before
@@ -98,6 +115,10 @@ class Policy:
     shared_precisions: int = 9
     shared_factor: float = 0.03
     shared_gain: float = 1.0
+
+    # A fit that collapses goes back to an end that it had passed: the highest that had at most this
+    # part of the effective parameters, and so on.
+    simpler: float = 0.9
 
     # Where not all functions can be held at a time, at least so many join those in the model.
     least_room: int = 64

@@ -54,6 +54,13 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
     return state
 
 
+def losses(problem: Problem, state: State) -> Array:
+    """By how much the objective falls if one of the active functions is deleted, for each."""
+    s, q2 = state.s_and_q2()
+    s = np.maximum(s, state.rounding * state.scale)
+    return problem.group * problem.prior.gain(state.alpha, s, q2, problem.prior.weight(state))
+
+
 def reestimate(problem: Problem, state: State, tol: float) -> State:
     """Move the one α that gains most by its optimum; the same state if none gains `tol`.
 

@@ -7,8 +7,9 @@ joint Newton steps and the strategies against a stall (`strategies`) are our own
 
 An evidence maximum at which the noise has collapsed and the model has nearly as many effective
 parameters as samples is not a better answer, whatever its evidence. A trial that ends there is
-refused, and where every way leads there the noise is held at what the model had before it
-began to follow the noise: functions that gain less than a nat each had not been let in.
+refused, and a fit that comes there goes back to simpler states that it had passed. Where every way
+leads there the noise is held at what the model had before it began to follow the noise:
+functions that gain less than a nat each had not been let in.
 
 References
 ----------
@@ -30,7 +31,8 @@ from sparsebayes.engine.solvers.driver import Climb, Path, Step, Stop, collapsed
 from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Policy
 from sparsebayes.engine.solvers.refine import stationary
-from sparsebayes.engine.solvers.strategies import STRATEGIES, Search
+from sparsebayes.engine.solvers.strategies import STRATEGIES, drawn_half, drawn_start
+from sparsebayes.engine.solvers.trials import Search, better
 
 Searcher = Callable[[Problem, State, float], Path]
 
@@ -43,20 +45,34 @@ class Sequential:
     ----------
     policy : Policy
         How far to search.
+    n_restarts : int
+        Further starts at random; the highest sane end is kept.
     """
 
     policy: Policy = field(default_factory=Policy)
+    n_restarts: int = 0
+
+    def __post_init__(self) -> None:
+        if int(self.n_restarts) != self.n_restarts or self.n_restarts < 0:
+            raise ValueError(f"Sequential needs a whole n_restarts >= 0, got {self.n_restarts!r}.")
 
     def __repr__(self) -> str:
-        return "Sequential()" if self.policy == Policy() else f"Sequential(policy={self.policy!r})"
+        told = [f"policy={self.policy!r}"] * (self.policy != Policy())
+        told += [f"n_restarts={self.n_restarts}"] * (self.n_restarts > 0)
+        return f"Sequential({', '.join(told)})"
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
         state = start(problem)
         yield Step(state)
-        state = yield from self._everywhere(problem, state, self._explore, tol)
+        passed: list[State] = []
+        state = yield from _noted(self._everywhere(problem, state, self._explore, tol), passed)
         state = yield from self._everywhere(problem, state, self._settle, tol)
+        if collapsed(problem, state):
+            state = yield from self._go_back(problem, state, passed, tol)
         noise = problem.noise
         if noise is None or not collapsed(problem, state):
+            for number in range(self.n_restarts):
+                state = yield from self._restart(problem, state, tol, rng, number)
             stop = finish(problem, state)
             if stop is Stop.FLOOR:
                 yield Step(stationary(problem, state), back=True)
@@ -81,7 +97,7 @@ class Sequential:
         """Each strategy in turn."""
         search = Search(problem, self.policy, tol)
         for strategy in STRATEGIES:
-            state = yield from strategy(search, state)
+            state = yield from search.counted(strategy(search, state))
             if search.over:
                 break
         return state
@@ -93,18 +109,81 @@ class Sequential:
         """Growth by functions that gain a lot: its noise is credible where the end's is not."""
         return grow(problem, state, self.policy.credible, self.policy, accepted=False)
 
+    def _go_back(self, problem: Problem, state: State, passed: list[State], tol: float) -> Path:
+        """The highest of the states that were passed from which no collapse follows."""
+        first, limit = state, state.n_determined
+        for earlier in sorted(passed, key=lambda one: -one.objective):
+            if earlier.n_determined > self.policy.simpler * limit:
+                continue
+            limit = earlier.n_determined
+            path = self._everywhere(problem, earlier, self._settle, tol)
+            end = yield from _explored(path)
+            if not collapsed(problem, end):
+                yield Step(end, back=True)
+                return end
+        return first
+
+    def _restart(
+        self, problem: Problem, state: State, tol: float, rng: np.random.Generator, number: int
+    ) -> Path:
+        """Another start, and what is found from there; the better of both ends.
+
+        In turn from functions drawn at random, and from the model with a random half left.
+        """
+
+        def search(inner: Problem, state: State, tol: float) -> Path:
+            trial = drawn_start if number % 2 == 0 else drawn_half
+            end = yield from _explored(trial(Search(inner, self.policy, tol), state, rng))
+            return (yield from _explored(self._settle(inner, end, tol)))
+
+        if problem.capacity < problem.n_functions:
+            end = yield from _explored(
+                self._among_some(problem, state, score(problem, state), search, tol)
+            )
+            end = yield from _explored(self._everywhere(problem, end, self._settle, tol))
+        else:
+            end = yield from search(problem, state, tol)
+        return (yield from better(problem, state, end))
+
     def _everywhere(self, problem: Problem, state: State, search: Searcher, tol: float) -> Path:
         """Search among as many functions as can be held, and again while others gain."""
         while problem.capacity < problem.n_functions:
             scores = score(problem, state)
             if scores.largest <= tol:
                 return state
-            room = max(problem.capacity - state.active.size, self.policy.least_room)
             before = state.objective
-            state = yield from within(problem, state, scores, room, search, tol)
+            state = yield from self._among_some(problem, state, scores, search, tol)
             if search != self._settle or state.objective <= before:
                 return state
         return (yield from search(problem, state, tol))
+
+    def _among_some(
+        self, problem: Problem, state: State, scores: Scores, search: Searcher, tol: float
+    ) -> Path:
+        room = max(problem.capacity - state.active.size, self.policy.least_room)
+        return within(problem, state, scores, room, search, tol)
+
+
+def _noted(path: Path, passed: list[State]) -> Path:
+    """The same path, its accepted states noted."""
+    while True:
+        try:
+            step = next(path)
+        except StopIteration as end:
+            return end.value
+        if step.accepted:
+            passed.append(step.state)
+        yield step
+
+
+def _explored(path: Path) -> Path:
+    """The same path, none of it accepted."""
+    while True:
+        try:
+            step = next(path)
+        except StopIteration as end:
+            return end.value
+        yield replace(step, accepted=False)
 
 
 def within(

@@ -5,62 +5,31 @@ nothing more is worth adding. A *low-noise restart* holds the noise below its es
 model grow, frees the noise again, and keeps the better end. With the noise given, growth stalls
 only where no function gains anything alone; a model of functions that share one precision tells.
 
+What is left is a matter of search: small changes of the model, each followed by growth to its own
+end, for as long as one gains (a *neighbourhood search*), and starts from all functions. Both are
+bounded by the work that they take, so that small problems see all of it and large ones little.
+
 Each strategy takes a `Search` and a state, yields the steps that it tries, and returns the state
 to go on from: its own end if that is higher and sane, else the state that it was given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
-from sparsebayes.engine.solvers.driver import Path, Step, collapsed
-from sparsebayes.engine.solvers.em import converge, spread_variance
-from sparsebayes.engine.solvers.growth import grow, settle
-from sparsebayes.engine.solvers.policy import Effort, Policy
+from sparsebayes.engine.solvers import trials
+from sparsebayes.engine.solvers.driver import Path
+from sparsebayes.engine.solvers.em import spread_variance
+from sparsebayes.engine.solvers.growth import grow
+from sparsebayes.engine.solvers.policy import Policy
+from sparsebayes.engine.solvers.trials import Search, better, polished, spread_over
 
 Array = np.ndarray
-Trial = Generator[Step, None, tuple[State, int]]  # and to how many functions it had grown
-
-
-@dataclass
-class Search:
-    """What is searched, how, and what has been seen.
-
-    Attributes
-    ----------
-    problem : Problem
-    policy : Policy
-    tol : float
-    reach : int
-        The largest number of functions to which the first restarts grew.
-    over : bool
-        Whether there is nothing more to look for.
-    """
-
-    problem: Problem
-    policy: Policy
-    tol: float
-    reach: int = 0
-    over: bool = False
-
-    @property
-    def coarse(self) -> Effort:
-        return self.policy.coarse_effort(self.tol)
-
-    @property
-    def fine(self) -> Effort:
-        return Effort(self.tol)
-
-    @property
-    def rough(self) -> Effort:
-        return self.policy.first_effort(self.problem.n_functions)
-
-
 Strategy = Callable[[Search, State], Path]
 
 
@@ -77,8 +46,8 @@ def shared_precision_start(search: Search, state: State) -> Path:
     if start is None:  # growth has not stalled
         search.over = True
         return state
-    state, _ = yield from _go_on_from(search, state, start, search.coarse)
-    return state
+    end = yield from trials.from_state(search, start)
+    return (yield from better(search.problem, state, end))
 
 
 def low_noise_restart(search: Search, state: State) -> Path:
@@ -86,8 +55,8 @@ def low_noise_restart(search: Search, state: State) -> Path:
     policy = search.policy
     while True:
         before = state.beta
-        state, reach = yield from _restart(search, state, policy.depth, search.coarse)
-        search.reach = max(search.reach, reach)
+        end = yield from trials.lowered(search, state, policy.depth)
+        state = yield from better(search.problem, state, end)
         if state.beta < policy.falling * before:
             return state
 
@@ -97,45 +66,89 @@ def escape_a_stall(search: Search, state: State) -> Path:
     policy, problem = search.policy, search.problem
     if state.active.size >= problem.n_samples / policy.stall:
         return state
-    size, before = min(problem.n_functions, policy.several), state.beta
-    state, deep = yield from _restart(search, state, policy.deep, search.coarse)
-    state, several = yield from _start_from(search, state, size, search.coarse)
-    search.reach = max(search.reach, deep, several)
+    before = state.beta
+    end = yield from trials.lowered(search, state, policy.deep)
+    state = yield from better(problem, state, end)
+    several = spread_over(problem, min(problem.n_functions, policy.several))
+    end = yield from trials.from_functions(search, state, several)
+    state = yield from better(problem, state, end)
     if state.beta < policy.falling * before:
         return state
     return (yield from low_noise_restart(search, state))
 
 
 def shallow_restart(search: Search, state: State) -> Path:
-    """A restart with the noise lowered less, where the others suggest that there is more."""
-    policy = search.policy
-    search.over = search.reach <= policy.tiny or search.problem.n_functions > policy.many
-    if not search.over:
-        state, _ = yield from _restart(search, state, policy.shallow, search.coarse)
-    return state
+    """A restart with the noise lowered less; with too many functions, nothing more."""
+    search.over = search.problem.n_functions > search.policy.many
+    if search.over:
+        return state
+    end = yield from trials.lowered(search, state, search.policy.shallow)
+    return (yield from better(search.problem, state, end))
 
 
 def all_functions_at_once(search: Search, state: State) -> Path:
-    """With few functions and a small model: where MacKay's updates from all of them end."""
-    policy, count = search.policy, search.problem.n_functions
-    if count <= policy.few and state.active.size <= policy.small:
-        state, _ = yield from _start_from(search, state, count, search.fine)
+    """Where the other routes end: MacKay's updates from all functions, twice, and EM's."""
+    policy, problem = search.policy, search.problem
+    index = np.arange(problem.n_functions)
+    starts = (
+        (policy.mackay_steps, partial(trials.from_functions, index=index)),
+        (policy.mackay_steps, partial(trials.from_functions, index=index, loose=policy.loose)),
+        (policy.em_steps, partial(trials.from_functions, index=index, mackay=False)),
+    )
+    for steps, start in starts:
+        if search.work + steps * float(problem.n_functions) ** 3 <= policy.work:
+            end = yield from start(search, state)
+            state = yield from polished(search, state, end)
     return state
 
 
-def repeated_restarts(search: Search, state: State) -> Path:
-    """Restarts of a small model for as long as one of them gains."""
-    problem, policy = search.problem, search.policy
-    gain = np.inf
-    while gain > policy.worthwhile and state.active.size <= policy.small:
-        state = yield from settle(problem, state, search.tol, policy)
+def neighbourhood_search(search: Search, state: State) -> Path:
+    """Small changes of the model in turn, for as long as one gains."""
+    changes = list(_changes(search.policy))
+    number = since = 0
+    if state is search.searched:
+        return state
+    while since < len(changes) and not search.tired:
         before = state.objective
-        for depth in policy.depths:
-            state, _ = yield from _restart(search, state, depth, search.fine)
-            gain = state.objective - before
-            if gain > policy.worthwhile:
-                break
+        end = yield from changes[number](search, state)
+        state = yield from polished(search, state, end)
+        number = (number + 1) % len(changes)
+        since = 0 if state.objective > before + search.policy.worthwhile else since + 1
+    search.searched = state
     return state
+
+
+def _changes(policy: Policy) -> Iterator[Strategy]:
+    """What is changed: one function, the noise, every second function and so on."""
+    yield trials.replaced
+    first, *others = policy.raised
+    yield partial(trials.raised, factor=first)
+    for step in policy.thinned:
+        for number in range(step):
+            yield partial(_thinned, step=step, first=number)
+    for factor in others:
+        yield partial(trials.raised, factor=factor)
+    yield partial(trials.lowered, depth=policy.shallow)
+    yield partial(trials.replaced, boldly=True)
+
+
+def _thinned(search: Search, state: State, step: int, first: int) -> Path:
+    return trials.thinned(search, state, trials.every(state, search.problem, step, first))
+
+
+def drawn_start(search: Search, state: State, rng: np.random.Generator) -> Path:
+    """The end that is found from functions drawn at random; it may be lower."""
+    count = search.problem.n_functions
+    index = np.sort(rng.choice(count, min(count, search.policy.several), replace=False))
+    end = yield from search.counted(trials.from_functions(search, state, index))
+    return (yield from search.counted(neighbourhood_search(search, end)))
+
+
+def drawn_half(search: Search, state: State, rng: np.random.Generator) -> Path:
+    """The end that is found from half of the functions, drawn at random; it may be lower."""
+    gone = rng.random(state.active.size) < 0.5
+    end = yield from search.counted(trials.thinned(search, state, gone))
+    return (yield from search.counted(neighbourhood_search(search, end)))
 
 
 STRATEGIES: tuple[Strategy, ...] = (
@@ -144,65 +157,15 @@ STRATEGIES: tuple[Strategy, ...] = (
     low_noise_restart,
     escape_a_stall,
     shallow_restart,
+    neighbourhood_search,
     all_functions_at_once,
-    repeated_restarts,
+    neighbourhood_search,
 )
-
-
-def _restart(search: Search, state: State, depth: float, effort: Effort) -> Trial:
-    """Lower the noise variance by `depth`, grow, and give it back."""
-    problem, policy = search.problem, search.policy
-    noise, size = problem.noise, state.active.size
-    beta = state.beta / depth
-    if noise is not None:
-        beta = min(beta, noise.max_beta)
-    low = problem.move(state, state.alpha, beta)
-    if low is None or beta <= state.beta:
-        return state, size
-    limit = policy.room + size + int(policy.room_share * size)
-    low = yield from grow(
-        problem, low, search.rough, policy, free=False, limit=limit, accepted=False
-    )
-    reached = low.active.size
-    if noise is None:
-        low = problem.move(low, low.alpha, state.beta) or state
-    low = yield from grow(problem, low, effort, policy, accepted=False)
-    return (yield from _better(problem, state, low)), reached
-
-
-def _start_from(search: Search, state: State, size: int, effort: Effort) -> Trial:
-    """Go on from so many functions at once, spread over all."""
-    start = spread_variance(search.problem, _spread_over(search.problem, size))
-    if start is None:
-        return state, state.active.size
-    return (yield from _go_on_from(search, state, start, effort))
-
-
-def _go_on_from(search: Search, state: State, start: State, effort: Effort) -> Trial:
-    """MacKay's updates from another state, then growth."""
-    for step in converge(search.problem, start, effort.threshold, mackay=True):
-        start = step.state
-        yield Step(start, accepted=False)
-    remained = start.active.size
-    end = yield from grow(search.problem, start, effort, search.policy, accepted=False)
-    return (yield from _better(search.problem, state, end)), remained
-
-
-def _better(problem: Problem, state: State, end: State) -> Path:
-    """The end of a trial if it is higher and sane, else the state before it."""
-    if end.objective <= state.objective or collapsed(problem, end):
-        return state
-    yield Step(end)
-    return end
-
-
-def _spread_over(problem: Problem, size: int) -> Array:
-    return np.unique(np.linspace(0, problem.n_functions - 1, size).astype(np.intp))
 
 
 def shared_precision_model(problem: Problem, state: State, policy: Policy) -> State | None:
     """Some functions with one precision for all, if they have more evidence than the model."""
-    shared = best = spread_variance(problem, _spread_over(problem, policy.sample))
+    shared = best = spread_variance(problem, spread_over(problem, policy.sample))
     for _ in range(policy.shared_precisions - 1):
         if shared is None or best is None:
             break

@@ -8,21 +8,31 @@ import numpy as np
 import pytest
 
 from sparsebayes.engine import (
+    EM,
     Dense,
     Exact,
     Flat,
+    Gamma,
     Gaussian,
     Latent,
+    Lazy,
     Logit,
     Policy,
     Sequential,
     Smoothness,
+    Softmax,
     run,
 )
-from sparsebayes.engine.solvers import strategies
+from sparsebayes.engine.solvers import strategies, trials
+from sparsebayes.engine.solvers.candidates import score
 from sparsebayes.engine.solvers.driver import collapsed, start
+from sparsebayes.engine.solvers.em import spread_variance
+from sparsebayes.engine.solvers.growth import settle
 from sparsebayes.engine.solvers.policy import Effort
-from sparsebayes.engine.solvers.strategies import STRATEGIES, Search, shared_precision_model
+from sparsebayes.engine.solvers.refine import losses
+from sparsebayes.engine.solvers.replacements import best_replacements
+from sparsebayes.engine.solvers.strategies import STRATEGIES, shared_precision_model
+from sparsebayes.engine.solvers.trials import Search
 
 TOL = 0.01
 
@@ -71,25 +81,25 @@ def test_a_low_noise_restart_cures_the_stall(grown):
     better, steps = walk(strategies.low_noise_restart, search, state)
     assert better.objective > state.objective + 20.0
     assert better.active.size > state.active.size
-    assert search.reach > better.active.size / 2
     assert [step.accepted for step in steps] == [False] * (len(steps) - 1) + [True]
     assert max(step.state.beta for step in steps) > 5.0 * state.beta  # the noise was held low
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES[2:], ids=lambda s: s.__name__)
+@pytest.mark.parametrize("strategy", dict.fromkeys(STRATEGIES[2:]), ids=lambda s: s.__name__)
 def test_no_strategy_gives_up_what_was_reached(strategy, grown):
-    search, state = replace(grown[0], reach=100), grown[1]
+    search, state = copy.copy(grown[0]), grown[1]
     end, steps = walk(strategy, search, state)
     assert end.objective >= state.objective
     assert not collapsed(search.problem, end)
     accepted = [step.state for step in steps if step.accepted]
+    assert np.all(np.diff([state.objective, *(one.objective for one in accepted)]) > 0)
     assert (end is state) == (not accepted)
     assert end is state or end is accepted[-1]
 
 
 def test_a_collapse_is_refused(grown, monkeypatch):
     search, state = copy.copy(grown[0]), grown[1]
-    monkeypatch.setattr(strategies, "collapsed", lambda problem, state: True)
+    monkeypatch.setattr(trials, "collapsed", lambda problem, state: True)
     end, steps = walk(strategies.low_noise_restart, search, state)
     assert end is state and not any(step.accepted for step in steps)
 
@@ -121,35 +131,204 @@ def test_only_a_stall_is_escaped(grown):
     no_stall = replace(search, policy=Policy(stall=240.0 / state.active.size))
     assert walk(strategies.escape_a_stall, no_stall, state) == (state, [])
     end, _ = walk(strategies.escape_a_stall, search, state)
-    assert end.objective > state.objective + 20.0 and search.reach > 0
+    assert end.objective > state.objective + 20.0
 
 
-@pytest.mark.parametrize(
-    ("reach", "policy", "over"),
-    [
-        (24, Policy(), True),
-        (25, Policy(), False),
-        (100, Policy(many=240), True),
-        (100, Policy(many=241), False),
-    ],
-)
-def test_when_there_is_nothing_more_to_look_for(reach, policy, over, grown):
-    search, state = replace(grown[0], reach=reach, policy=policy), grown[1]
+@pytest.mark.parametrize(("many", "over"), [(240, True), (241, False)])
+def test_with_too_many_functions_there_is_nothing_more(many, over, grown):
+    search, state = replace(grown[0], policy=Policy(many=many)), grown[1]
     end, _ = walk(strategies.shallow_restart, search, state)
     assert search.over == over
     assert not over or end is state
 
 
-def test_starts_from_all_and_repeated_restarts_are_for_small_models(grown):
+@pytest.mark.parametrize(
+    "strategy", [strategies.all_functions_at_once, strategies.neighbourhood_search]
+)
+def test_the_search_ends_when_it_has_taken_enough_work(strategy, grown):
+    search, state = copy.copy(grown[0]), grown[1]
+    assert walk(strategy, replace(search, policy=Policy(work=1.0), work=2.0), state) == (state, [])
+    all_of_it = replace(search, policy=Policy(work=1e12))
+    steps = len(list(all_of_it.counted(strategy(all_of_it, state))))
+    least = steps * search.policy.overhead
+    assert steps > 0 and all_of_it.work > least
+    half = replace(search, policy=Policy(work=0.5 * all_of_it.work))
+    fewer = len(list(half.counted(strategy(half, state))))
+    assert fewer < steps
+    # Small models see all of it, large ones little: work is about S² M.
+    large = replace(state, active=np.arange(240), mean=np.zeros(240))
+    assert search.cost(large) > search.cost(state) + 200.0**2 * 240
+
+
+def test_where_no_small_change_led_on_none_is_tried_again(grown):
+    search, state = replace(grown[0], policy=Policy(work=1e12)), grown[1]
+    end, steps = walk(strategies.neighbourhood_search, search, state)
+    assert steps and search.searched is end
+    assert walk(strategies.neighbourhood_search, search, end) == (end, [])
+
+
+# Trials
+
+
+def settled(search, state):
+    return walk(lambda *_: settle(search.problem, state, TOL, search.policy), search, state)[0]
+
+
+def pair_problem():
+    """A bump half-way between two functions that stand for it, and one at its place."""
+    x = np.linspace(-1.0, 1.0, 80)
+    matrix = np.exp(-0.5 * ((x[:, None] - np.array([-0.4, 0.0, 0.4, 0.9])) / 0.3) ** 2)
+    target = 3.0 * matrix[:, 1] + 0.1 * np.random.default_rng(0).standard_normal(80)
+    return Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(80)))
+
+
+@pytest.mark.parametrize("prior", [Flat(), Smoothness(2.0), Gamma(1.0, 1.0)], ids=repr)
+def test_the_gain_of_a_replacement_is_what_it_gains(prior):
+    base = stalled(n_samples=60, gamma=0.05)
+    problem = Exact(base.design, prior, base.sites)
+    active = np.array([3, 17, 40])
+    state = problem.evaluate(active, np.array([0.1, 2.0, 0.5]), 0.2)
+    found = best_replacements(problem, state, 10)
+    assert 0 < len(found) <= 3
+    assert [one.gain for one in found] == sorted((one.gain for one in found), reverse=True)
+    for one in found:
+        new = one.apply(problem, state)
+        assert one.function not in active and new.active.size == 3
+        assert new.objective - state.objective == pytest.approx(one.gain, rel=1e-6)
+    # No other replacement of the same function gains more, with any precision.
+    best = found[0]
+    for function in range(0, 61, 5):
+        if function not in active:
+            for alpha in best.alpha * np.logspace(-3, 3, 7):
+                other = replace(best, function=function, alpha=alpha).apply(problem, state)
+                assert other.objective - state.objective <= best.gain + 1e-9
+
+
+def test_replacements_of_labels_and_of_grouped_weights_are_tried():
+    matrix = stalled(n_samples=60, gamma=0.05).design.matrix
+    labels = np.where(np.random.default_rng(0).random(60) < 0.5, 1.0, -1.0)
+    classes = np.random.default_rng(1).integers(0, 3, 60)
+    for sites in (Logit(labels, np.ones(60)), Softmax(classes, np.ones(60), 3)):
+        problem = Latent(Dense(matrix), Flat(), sites)
+        state = problem.evaluate(np.array([3, 17]), np.array([0.1, 2.0]), problem.beta)
+        search = Search(problem, Policy(), TOL)
+        end, _ = walk(trials.replaced, search, state)
+        assert end.objective > state.objective
+
+
+def test_one_function_replaces_two():
+    problem = pair_problem()
+    search = Search(problem, Policy(), TOL)
+    state = problem.evaluate(np.array([0, 2]), np.array([0.1, 0.1]), 50.0)
+    end, steps = walk(trials.replaced, search, state)
+    assert 1 in end.active and end.objective > state.objective + 10.0
+    assert not any(step.accepted for step in steps)
+
+
+def test_a_raised_noise_takes_functions_out_and_is_given_back(grown):
+    search, state = copy.copy(grown[0]), grown[1]
+    state = settled(search, state)
+    end, steps = walk(lambda *s: trials.raised(*s, factor=3.0), search, state)
+    assert steps[0].state.beta == pytest.approx(state.beta / 3.0)
+    assert steps[0].state.active.size < state.active.size
+    assert abs(np.log(end.beta / state.beta)) < np.log(2.0)
+    # With the noise given it is the same before and after.
+    given = Search(stalled(noise=1.0), Policy(), TOL)
+    state, _ = walk(strategies.greedy_growth, given, start(given.problem))
+    end, steps = walk(lambda *s: trials.raised(*s, factor=3.0), given, state)
+    assert steps[0].state.beta == pytest.approx(1.0 / 3.0) and end.beta == 1.0
+
+
+def test_every_second_and_third_function_in_the_order_of_what_they_gain(grown):
     search, state = grown
-    size = state.active.size
-    for strategy, policy in (
-        (strategies.all_functions_at_once, Policy(few=240)),
-        (strategies.all_functions_at_once, Policy(small=size - 1)),
-        (strategies.repeated_restarts, Policy(small=size - 1)),
-    ):
-        assert walk(strategy, replace(search, policy=policy), state) == (state, [])
-    assert walk(strategies.all_functions_at_once, search, state)[1]
+    order = np.argsort(-losses(search.problem, state))
+    for step in (2, 3):
+        masks = [trials.every(state, search.problem, step, first) for first in range(step)]
+        assert np.array_equal(np.sum(masks, axis=0), np.ones(state.active.size))
+        assert masks[0][order[0]] and masks[1][order[1]]
+    keep = np.arange(state.active.size) != 2
+    fall = state.objective - search.problem.shrink(state, keep).objective
+    assert losses(search.problem, state)[2] == pytest.approx(fall, rel=1e-8)
+
+
+@pytest.mark.parametrize("mackay", [True, False])
+def test_a_start_from_all_functions_ends_where_the_other_routes_end(mackay):
+    problem = stalled(n_samples=100, gamma=0.03)
+    route = run(EM(mackay), problem, max_iter=9000, tol=TOL, rng=np.random.default_rng(0)).state
+    search, index = Search(problem, Policy(), TOL), np.arange(problem.n_functions)
+    empty = start(problem)
+    end, _ = walk(lambda *s: trials.from_functions(*s, index, mackay=mackay), search, empty)
+    assert end.objective >= route.objective
+    # All of them are tried where that takes little work.
+    tried, _ = walk(strategies.all_functions_at_once, search, empty)
+    assert tried.objective >= end.objective
+    few = replace(search, policy=Policy(work=1e6))
+    assert walk(strategies.all_functions_at_once, few, empty) == (empty, [])
+
+
+# A collapse
+
+
+def test_a_fit_that_collapses_goes_back_to_a_simpler_end():
+    problem = stalled(n_samples=60)
+    solver = Sequential()
+    passed, state = [], start(problem)
+    for step in solver._explore(problem, state, TOL):
+        passed += [step.state] * step.accepted
+    sane = settled(Search(problem, Policy(), TOL), passed[-1])
+    assert not collapsed(problem, sane)
+    crowded = spread_variance(problem, np.arange(60))
+    crowded = problem.move(crowded, 1e-4 * crowded.alpha, 1e6 * crowded.beta)
+    assert collapsed(problem, crowded)
+    end, steps = walk(lambda *_: solver._go_back(problem, crowded, passed, TOL), None, None)
+    assert not collapsed(problem, end)
+    assert steps[-1].back and steps[-1].accepted and steps[-1].state is end
+    assert not any(step.accepted for step in steps[:-1])
+    # Nothing to go back to: the collapse stays, and the noise will be held.
+    assert walk(lambda *_: solver._go_back(problem, crowded, [crowded], TOL), None, None) == (
+        crowded,
+        [],
+    )
+
+
+# Restarts
+
+
+def test_restarts_never_end_lower_and_follow_the_seed():
+    problem = stalled(gamma=0.03)
+    ends = [
+        run(Sequential(n_restarts=n), problem, max_iter=9000, tol=TOL, rng=np.random.default_rng(s))
+        for n, s in ((0, 0), (0, 1), (2, 0), (2, 0), (6, 0), (6, 1))
+    ]
+    objectives = [end.state.objective for end in ends]
+    assert objectives[0] == objectives[1]  # no use of the seed without restarts
+    assert objectives[2] == objectives[3] and ends[2].n_iter == ends[3].n_iter > ends[0].n_iter
+    assert objectives[0] <= objectives[2] <= objectives[4]
+    assert ends[4].n_iter != ends[5].n_iter
+    assert max(objectives) > objectives[0] + 0.05
+    for end in ends:
+        assert np.all(np.diff(end.path) >= 0) and end.path[-1] == end.state.objective
+        assert end.stop.converged and not collapsed(problem, end.state)
+
+
+def test_restarts_where_not_all_functions_can_be_held():
+    dense = stalled(gamma=0.03)
+    matrix = dense.design.matrix
+    lazy = Lazy(lambda index: matrix[:, index], matrix.shape, 32 * 240 * 100)
+    problem = Exact(lazy, Flat(), dense.sites)
+    assert problem.capacity < problem.n_functions
+    none, some = (
+        run(Sequential(n_restarts=n), problem, max_iter=9000, tol=TOL, rng=np.random.default_rng(0))
+        for n in (0, 2)
+    )
+    assert some.state.objective >= none.state.objective and some.n_iter > none.n_iter
+    assert score(dense, some.state).largest <= TOL
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5])
+def test_a_bad_number_of_restarts_is_named(bad):
+    with pytest.raises(ValueError, match="n_restarts"):
+        Sequential(n_restarts=bad)
 
 
 def test_a_strategy_that_ends_the_search_is_the_last(monkeypatch):
@@ -216,6 +395,7 @@ def test_every_number_of_the_policy_is_used():
         stalled(noise=1.0, n_samples=120),
         easy(n_functions=150, n_samples=200, prior=Smoothness(3.0)),
         Tight(base.design, base.prior, base.sites),
+        easy(n_functions=120, n_samples=50),
         Exact(Dense(np.exp(-30.0 * np.subtract.outer(np.arange(90.0), np.arange(90.0)) ** 2 / 90)),
               Flat(), Gaussian(np.random.default_rng(0).standard_normal(90), np.ones(90))),
     ]  # fmt: skip
@@ -226,12 +406,12 @@ def test_every_number_of_the_policy_is_used():
 
 def test_a_policy_tells_what_differs():
     assert repr(Policy()) == "Policy()" and repr(Sequential()) == "Sequential()"
-    assert repr(Sequential(Policy(many=9, depths=(0.5,)))) == (
-        "Sequential(policy=Policy(depths=(0.5,), many=9))"
+    assert repr(Sequential(Policy(many=9, thinned=(4,)), 2)) == (
+        "Sequential(policy=Policy(many=9, thinned=(4,)), n_restarts=2)"
     )
     again = eval(repr(Sequential(Policy(rough=Effort(2.0)))), {**globals(), "Effort": Effort})
     assert again == Sequential(Policy(rough=Effort(2.0))) != Sequential()
-    for solver in (Sequential(), Sequential(Policy(many=9))):
+    for solver in (Sequential(), Sequential(Policy(many=9)), Sequential(n_restarts=3)):
         assert pickle.loads(pickle.dumps(solver)) == solver == copy.deepcopy(solver)
         assert hash(solver) == hash(copy.deepcopy(solver))
 
