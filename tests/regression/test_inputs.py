@@ -376,6 +376,7 @@ def test_unfitted(method):
         ("augment", "no", ValueError, r"augment must be True, False, 'fast' or a .*got 'no'"),
         ("augment", 0.0, ValueError, r"augment must be .*a positive variance, got 0.0"),
         ("augment", None, ValueError, r"augment must be .*got None"),
+        ("n_restarts", -1, ValueError, r"n_restarts must be a whole number >= 0, got -1"),
         ("bias", "yes", ValueError, r"bias must be True or False, got 'yes'"),
         ("bias", None, ValueError, r"bias must be True or False, got None"),
         ("max_iter", 0, ValueError, r"max_iter must be a whole number >= 1, got 0"),
