@@ -104,6 +104,8 @@ class Policy:
     near: float = 3.0
     # The noise is raised by these factors, which takes out what hardly gains, and freed again.
     raised: tuple[float, ...] = (3.0, 2.0)
+    # It is lowered to these parts, as in the first restarts.
+    depths: tuple[float, ...] = (0.3,)
     # Every second function is taken out, every third, from each place to begin.
     thinned: tuple[int, ...] = (2, 3)
 

@@ -120,16 +120,19 @@ def neighbourhood_search(search: Search, state: State) -> Path:
 
 def _changes(policy: Policy) -> Iterator[Strategy]:
     """What is changed: one function, the noise, every second function and so on."""
-    yield trials.replaced
-    first, *others = policy.raised
-    yield partial(trials.raised, factor=first)
+    if policy.replacements:
+        yield trials.replaced
+    for factor in policy.raised[:1]:
+        yield partial(trials.raised, factor=factor)
     for step in policy.thinned:
         for number in range(step):
             yield partial(_thinned, step=step, first=number)
-    for factor in others:
+    for factor in policy.raised[1:]:
         yield partial(trials.raised, factor=factor)
-    yield partial(trials.lowered, depth=policy.shallow)
-    yield partial(trials.replaced, boldly=True)
+    for depth in policy.depths:
+        yield partial(trials.lowered, depth=depth)
+    if policy.replacements:
+        yield partial(trials.replaced, boldly=True)
 
 
 def _thinned(search: Search, state: State, step: int, first: int) -> Path:

@@ -106,7 +106,7 @@ def replaced(search: Search, state: State, *, boldly: bool = False) -> Path:
     size, loss = policy.replacements, 0.0
     if boldly:
         size, loss = state.active.size, policy.near
-    while not search.tired:
+    while size and not search.tired:
         least = state.objective + policy.replacement_gain
         for one in best_replacements(problem, state, size, -loss):
             new = one.apply(problem, state)
