@@ -26,9 +26,6 @@ from sparsebayes.engine import Adaptive, Design, Interrupted, Problem, Solution,
 Array = np.ndarray
 
 
-_ROWS_PER_SCALE = 5  # samples for each input from which on adapt="auto" learns its length scale
-
-
 class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
@@ -100,8 +97,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         auto = self.adapt == "auto"
         if self.adapt is None or not basis.log_scales().size or (auto and basis.scales_given):
             return None
-        # With fewer, only units are chosen: more would follow the noise.
-        fine = not auto or (self._learns_scales and weights.sum() >= _ROWS_PER_SCALE * X.shape[1])
+        fine = not auto or self._learns_scales
         ard = self.adapt != "isotropic"
         return ScaleFamily(basis, X, weights, memory_budget(), ard=ard, fine=fine)
 
@@ -118,21 +114,21 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         family = self._family(basis, X, weights)
         if family is not None:
             solver = Adaptive(solver, family)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         try:
-            solution = run(
-                solver,
-                problem,
-                max_iter=self.max_iter,
-                tol=self.tol * max(1.0, problem.n_samples / 1000.0),
-                rng=rng,
-                report=progress,
-            )
+            solution = self._run(solver, problem, self.tol, progress)
         except Interrupted as interruption:
             solution = interruption.solution
         if family is not None and solution.theta is not None:
             basis = family.basis(solution.theta)
         return basis, solution
+
+    def _run(
+        self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None
+    ) -> Solution:
+        """The end of a search; `tol` is that of 1000 samples."""
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        tol *= max(1.0, problem.n_samples / 1000.0)
+        return run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
 
     def _keep(self, basis: Basis, X: Array, functions: Array) -> None:
         """Keep these functions, numbered in the order of the basis."""
@@ -146,13 +142,20 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     ) -> None:
         """Keep what `augment` needs of the training rows, and nothing without it."""
         self._drop_training_rows()
+        rows = self._rows_for_augment(self._kept_weights(), X, slope, curvature, variance)
+        if rows is not None:
+            self.augment_variance_, self._training_rows = rows.variance, rows
+
+    def _rows_for_augment(
+        self, kept: KeptWeights, X: Array, slope: Array, curvature: Array, variance: float
+    ) -> TrainingRows | RowSummary | None:
+        """What `augment` needs of training rows with these derivatives; None without it."""
         augment = as_augment(self.augment)
         if augment is False:
-            return
-        self.augment_variance_ = variance = augment if isinstance(augment, float) else variance
-        kept = self._kept_weights()
+            return None
+        variance = augment if isinstance(augment, float) else variance
         rows = TrainingRows(X, slope, curvature, variance).refined(kept)
-        self._training_rows = summarise(rows, kept) if augment == "fast" else rows
+        return summarise(rows, kept) if augment == "fast" else rows
 
     def _drop_training_rows(self) -> None:
         for name in ("_training_rows", "augment_variance_"):

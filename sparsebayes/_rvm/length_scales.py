@@ -44,6 +44,7 @@ class ScaleFamily:
         if not ard:
             typical, lower = self._fold(typical) / n_inputs, self._fold(lower) / n_inputs
         self.start = np.zeros(typical.size)
+        self.spread = typical
         self.lower = np.minimum(lower, 0.0)
         self.upper = np.maximum(typical + np.log(_WIDEST), 0.0)
         # What "scale" would be if the inputs were standardised.
@@ -74,6 +75,25 @@ class ScaleFamily:
 
     def kinds(self, index: Array) -> Array:
         return self._basis.kinds()[self._basis.distinct_[index]]
+
+    @property
+    def inputs(self) -> Array | None:
+        kernels = self._basis.centred
+        return self._X if all(kernel.positive_definite for kernel in kernels) else None
+
+    def covariances(self, theta: Array, Z: Array) -> list[Array]:
+        return [kernel.between(Z, Z) for kernel in self.basis(theta).centred]
+
+    def covariance_slopes(self, theta: Array, Z: Array, slopes: list[Array]) -> Array:
+        every, parts = np.arange(len(Z)), []
+        for kernel, slope in zip(self.basis(theta).centred, slopes, strict=True):
+            parts.append(kernel.centred_on(Z).scale_slopes(Z, every, slope))
+        each = np.concatenate(parts)
+        return each if self._ard else self._fold(each)
+
+    def fixed(self, Z: Array) -> Array:
+        functions = self._basis.distinct_
+        return self._basis.columns(Z, functions[self._basis.kinds()[functions] < 0])
 
 
 def _level_distance(values: Array) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class LinearPredictive(Predictive):
         Posterior mean and covariance.
     offset, noise : float
     extra : Augmentation or None
+    widening : float
+        The factor for the standard deviations of the extra functions.
     """
 
     basis: Basis
@@ -40,6 +42,18 @@ class LinearPredictive(Predictive):
     offset: float
     noise: float
     extra: Augmentation | None
+    widening: float = 1.0
+
+    def calibrated(self, factor: float) -> LinearPredictive:
+        """The same with every standard deviation, the noise's too, multiplied by a factor."""
+        if factor == 1.0:
+            return self
+        return replace(
+            self,
+            sigma=factor**2 * self.sigma,
+            noise=factor**2 * self.noise,
+            widening=factor * self.widening,
+        )
 
     def mean(self, X: Array) -> Array:
         return self._moments(X, with_variance=False)[0]
@@ -91,7 +105,7 @@ class LinearPredictive(Predictive):
             if extra is not None:
                 shift, root = extra.correct(X[part], columns)
                 mean[part] += shift[:, 0]
-                roots[:, part] = root[:, 0].T
+                roots[:, part] = self.widening * root[:, 0].T
             if with_variance:
                 variance[part] = self.sigma.variances(columns)
         return mean, variance + np.einsum("jn,jn->n", roots, roots), roots

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._support.validation import remedies, whole_number
+from sparsebayes._support.validation import check_switches, remedies, whole_number
 
 if TYPE_CHECKING:
     from sparsebayes.engine.moments import Functions, Moments
@@ -106,7 +106,12 @@ class GaussianRegressorMixin(ABC):
         """
 
     def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        *,
+        include_noise: bool = True,
     ) -> Array | tuple[Array, Array]:
         """Predict with the posterior mean.
 
@@ -117,6 +122,9 @@ class GaussianRegressorMixin(ABC):
             Whether to return the standard deviation of a new observation, noise included.
         return_cov : bool, default=False
             Whether to return the covariance of new observations, noise included.
+        include_noise : bool, default=True
+            Whether standard deviation and covariance are those of new observations, or with
+            False those of the function.
 
         Returns
         -------
@@ -127,14 +135,16 @@ class GaussianRegressorMixin(ABC):
         X = check_inputs(self, X)
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both.")
+        check_switches(include_noise=include_noise)
         found = self.predictive()
+        noise = found.noise if include_noise else 0.0
         if return_cov:
             mean, cov = found.joint(X)
-            cov[np.diag_indices_from(cov)] += found.noise
+            cov[np.diag_indices_from(cov)] += noise
             return mean, cov
         if return_std:
             mean, variance = found.marginal(X)
-            return mean, np.sqrt(variance + found.noise)
+            return mean, np.sqrt(variance + noise)
         return found.mean(X)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:

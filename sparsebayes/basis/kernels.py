@@ -87,6 +87,13 @@ class Centred(Basis):
     def columns(self, X: Array, index: Array | None = None) -> Array:
         return self.between(X, self.centers_ if index is None else self.centers_[index])
 
+    def centred_on(self, Z: Array) -> Centred:
+        """The same kernel with a function for each row of Z."""
+        part = copy.copy(self)
+        part.centers_, part.n_functions_ = Z, len(Z)
+        part.center_index_ = part.distinct_ = np.arange(len(Z))
+        return part
+
     def select(self, index: Array) -> Basis:
         part = self._selected(index)
         part.centers_ = self.centers_[index]

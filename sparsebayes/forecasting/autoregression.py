@@ -89,9 +89,11 @@ def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | R
     random_state : int, RandomState instance or None
         None stands for 0.
     """
-    linear = RVR("linear")
+    linear = RVR("linear", calibrate=None)
     seed = 0 if random_state is None else random_state
-    curved = ReducedRankGPR(n_support=256, selection="random", augment=False, random_state=seed)
+    curved = ReducedRankGPR(
+        n_support=256, selection="random", augment=False, calibrate=None, random_state=seed
+    )
     with warnings.catch_warnings():
         # An unfinished search has less evidence, which is what counts here.
         warnings.simplefilter("ignore", ConvergenceWarning)

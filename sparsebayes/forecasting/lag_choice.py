@@ -151,6 +151,6 @@ def _fitted(
     rows = embedding.rows(series, X, first)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = RVR("linear").fit(rows, series[first:])
+        model = RVR("linear", calibrate=None).fit(rows, series[first:])
     jacobian = float(np.log(y[first:]).sum()) if log else 0.0
     return model, model.log_evidence_ - len(rows) * np.log(scale) - jacobian

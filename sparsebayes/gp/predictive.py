@@ -32,8 +32,10 @@ class SupportPredictive(Predictive):
     X, support : ndarray, (N, D) and (M, D)
         Training and support inputs.
     posterior : SupportPosterior
-    offset, noise : float
+    offset, own_noise : float
     augment : bool
+    factor : float
+        By which all standard deviations, that of the noise too, are multiplied.
     """
 
     kernel: Kernel
@@ -41,8 +43,13 @@ class SupportPredictive(Predictive):
     support: Array
     posterior: SupportPosterior
     offset: float
-    noise: float
+    own_noise: float
     augment: bool
+    factor: float = 1.0
+
+    @property
+    def noise(self) -> float:  # type: ignore[override]
+        return self.factor**2 * self.own_noise
 
     def mean(self, X: Array) -> Array:
         return self._in_batches(X, with_variance=False)[0]
@@ -62,7 +69,7 @@ class SupportPredictive(Predictive):
             own[np.diag_indices(len(X))] = left
             scale = np.sqrt(np.divide(extra, left, out=np.zeros_like(left), where=left > 0))
             cov += scale[:, None] * own * scale
-        return mean, 0.5 * (cov + cov.T)
+        return mean, 0.5 * self.factor**2 * (cov + cov.T)
 
     def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
         mean, cov = self.joint(X)
@@ -73,6 +80,7 @@ class SupportPredictive(Predictive):
         if shape is None:
             return None, without_shape(self.kernel)
         functions, (weights, root) = shape.expand(self.support, *self.posterior.weights())
+        root *= self.factor
         sign, noise = np.ones(len(root)), self.noise
         known = LinearModel(functions, weights, root, sign, self.offset, noise, noise)
         if not self.augment:
@@ -91,7 +99,7 @@ class SupportPredictive(Predictive):
                 shift, extra, _ = self._extra(X[part], white)
                 mean[part] += shift
                 variance[part] += extra
-        return mean, variance
+        return mean, self.factor**2 * variance
 
     def _white(self, X: Array) -> Array:
         """L⁻¹ k(support, X), (M, n)."""
@@ -117,7 +125,7 @@ class SupportPredictive(Predictive):
         variance : ndarray, (n,)
             c, the prior variance given the support.
         """
-        posterior, noise = self.posterior, self.noise
+        posterior, noise = self.posterior, self.own_noise
         prior = self.kernel.diag(points)
         variance = prior - (white**2).sum(axis=0)
         project = solve(posterior.factor, white, transposed=True)

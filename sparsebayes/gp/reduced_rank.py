@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
+from sparsebayes._support.calibration import calibration_factor, check_calibrate
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import (
     check_choice,
@@ -64,6 +65,10 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         Whether to predict with one more weight, on the test input. Without it predictive
         variances shrink to the noise away from the support inputs; with it predictions cost
         ``O(N M)`` each.
+    calibrate : "auto", None, int, splitter or list of pairs, default="auto"
+        How the standard deviations are made to cover: with "auto" each of five folds is predicted
+        from the four others, with kernel and noise as learned, and the factor by which it is missed
+        multiplies them (`calibration_`). The other choices are those of `RVR`; None is no factor.
     noise : "estimate" or float, default="estimate"
         A fixed noise variance, or its estimate from the evidence.
     n_search : int, default=59
@@ -89,6 +94,8 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
     offset_ : float
         The mean of the targets, which are centred before the fit.
     noise_variance_ : float
+    calibration_ : float
+        The factor of all standard deviations; 1 for ``calibrate=None``.
     log_evidence_ : float
         Of the centred targets.
     evidence_path_ : ndarray
@@ -135,6 +142,7 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         optimize: bool = True,
         n_cycles: int = 10,
         augment: bool = True,
+        calibrate: Any = "auto",
         noise: Any = "estimate",
         n_search: int = 59,
         max_iter: int = 200,
@@ -147,6 +155,7 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         self.optimize = optimize
         self.n_cycles = n_cycles
         self.augment = augment
+        self.calibrate = calibrate
         self.noise = noise
         self.n_search = n_search
         self.max_iter = max_iter
@@ -175,12 +184,21 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
         noise = 0.1 * variance if fixed is None else fixed
         self._learn(X, target, kernel, noise, variance)
+        self.calibration_ = calibration_factor(
+            lambda rows: self._of_fold(X[rows], y[rows]),
+            X,
+            y,
+            np.ones(len(y)),
+            self.calibrate,
+            type(self).__name__,
+        )
         return self
 
     def _check_parameters(self) -> None:
         if self.kernel is not None:
             check_noiseless(check_kernel(self.kernel))
         check_choice("selection", self.selection, SELECTIONS)
+        check_calibrate(self.calibrate)
         check_switches(optimize=self.optimize, augment=self.augment, verbose=0)
         check_limits(self.max_iter, self.tol)
         for name in ("n_support", "n_cycles", "n_search"):
@@ -255,6 +273,18 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         self.weights_, root = self._posterior.weights()
         self.sigma_ = root.T @ root
 
+    def _of_fold(self, X: Array, y: Array) -> SupportPredictive:
+        """The predictions of a fit to some of the samples, with kernel and noise as learned."""
+        target, offset, _ = centred(y)
+        none = np.empty(0, dtype=np.intp)
+        model = Model(self.kernel_, X, target, none, self.noise_variance_)
+        distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
+        support = self._select(model, distinct, np.random.RandomState(0))
+        posterior = evaluate(replace(model, support=support))[0]
+        return SupportPredictive(
+            self.kernel_, X, X[support], posterior, offset, model.noise, bool(self.augment)
+        )
+
     def predictive(self) -> SupportPredictive:
         return SupportPredictive(
             self.kernel_,
@@ -264,4 +294,5 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
             self.offset_,
             self.noise_variance_,
             bool(self.augment),
+            self.calibration_,
         )

@@ -71,7 +71,8 @@ def build(
     X, y, weights = samples
     basis = model._fit_basis(X, weights).rescaled(model.basis_.log_scales())
     X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-    sites = model._sites(y - model.offset_, weights, as_noise(model.noise))
+    offset = model.offset_
+    sites = model._sites(y - offset, weights, as_noise(model.noise), offset)
     prior = as_separable(model.prior, sites.size)
     functions = _candidates(basis, X, weights)
     if functions.size > _MOST:

@@ -72,6 +72,10 @@ class Exact(AdaptableProblem):
         return self if self.sites.noise_variance is None else None
 
     @property
+    def gaussian(self) -> Gaussian:
+        return self.sites
+
+    @property
     def beta(self) -> float:  # type: ignore[override]
         """The fixed β, or one to begin with."""
         fixed = self.sites.noise_variance

@@ -12,6 +12,7 @@ import numpy as np
 from sparsebayes.engine.model.design import Design
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.priors import Prior
+from sparsebayes.engine.model.sites import Gaussian
 
 Array = np.ndarray
 
@@ -182,6 +183,11 @@ class AdaptableProblem(Problem):
 
     design: Design
     n_outputs: int = 1
+
+    @property
+    def gaussian(self) -> Gaussian | None:
+        """The targets, where they are function values with Gaussian noise; None for labels."""
+        return None
 
     @abstractmethod
     def rebase(self, design: Design) -> Self:

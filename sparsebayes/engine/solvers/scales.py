@@ -4,14 +4,15 @@ The evidence of a sparse model is a poor guide to the scales of its functions. E
 precision of its own, which costs nothing, so the evidence goes on rising where many functions fit
 what is not there; and from a bad width the wrong functions are chosen, which no change of their
 scales repairs. So the scales are learned before there is anything to choose: `learn` maximises the
-evidence of many functions that share one precision, a Gaussian process of low rank, over log
-scales, log precisions and log β together. That function has few bad maxima, no corner in which
-tiny scales explain everything, and a coarse search along the width finds a good start from
-anywhere. The sparse model is then fitted at these scales.
+evidence of a Gaussian process over log scales and its other parameters. That function has few bad
+maxima, and a coarse search along the width finds a good start from anywhere. The sparse model is
+then fitted at these scales.
 
-Its evidence may still be lower than at the scales given. Then `polish` moves scales and
-precisions of the chosen functions together, and functions are chosen again from there, until the
-evidence is at least what it was; failing that, the scales stay as given.
+The covariance of the process is the kernel itself (`ProcessModel`). With labels, and with kernels
+that are no covariances, it is that of many functions which share one precision
+(`SharedPrecisionModel`). The sparse evidence may then be lower than at the scales given: `polish`
+moves scales and precisions of the chosen functions together, and functions are chosen again from
+there, until the evidence is at least what it was; failing that, the scales stay as given.
 """
 
 from __future__ import annotations
@@ -28,22 +29,25 @@ from sparsebayes.engine.model.design import Dense, Design
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import AdaptableProblem
 from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, collapsed, finish, start
+from sparsebayes.engine.solvers.process import HUGE, CovarianceFamily, ProcessModel
 from sparsebayes.engine.solvers.refine import Refiner
 from sparsebayes.engine.solvers.sequential import Sequential
 
 Array = np.ndarray
 
-_HUGE = 1e20  # what a minimiser sees where there is no model
 _RATIOS = (1e-2, 1e-4, 1e-6)  # of α and β N, at which a search may begin
 _RATIO_BOUNDS = float(np.log(1e-9)), 30.0  # of their logarithm: lost in rounding, nothing left
 _LEAST_BETA = 0.01  # of that of the targets' mean square: noise of ten times their spread
 _APART = 0.3  # log scales at which another search begins
+_OTHER_NOISE = 1.5  # the same for log ratios of noise and signal
+_LITTLE_NOISE, _SOME_NOISE = float(np.log(1e-3)), float(np.log(0.03))
 _SAME = 0.01  # scales this close, relatively, are the same
 _DIGITS = 2  # of learned log scales: a hundredth matters to nobody
 
 # What a search may cost. The small model tries all starts, so a step takes it a twentieth.
 _SMALL_WORK = 1e7  # multiplications for a product of the functions: some milliseconds
 _FULL_WORK = 2e8
+_SMALL_ROWS, _FULL_ROWS = 128, 1000  # of a process, which costs their number cubed
 _MOST_ROWS = 4000  # samples that are looked at, evenly spaced: they tell scales well enough
 _FEWEST = 64  # functions, however many rows there are
 _CLIMBS = 4  # of the best starts
@@ -56,7 +60,7 @@ _POLISH_STEPS, _POLISH_ENOUGH = 50, 0.1
 _NEWTON_STEPS, _NEWTON_ENOUGH = 20, 0.01
 
 
-class Family(Protocol):
+class Family(CovarianceFamily, Protocol):
     """Designs that depend on a vector θ of log scales.
 
     Attributes
@@ -70,9 +74,6 @@ class Family(Protocol):
         Whether to search at all, or to choose among `trials`.
     """
 
-    start: Array
-    lower: Array
-    upper: Array
     trials: Array
     fine: bool
 
@@ -130,6 +131,10 @@ class Adaptive:
 
     def climb(self, problem: AdaptableProblem, tol: float, rng: np.random.Generator) -> Climb:
         theta = self.family.start
+        if theta.size and problem.energy > 0 and as_process(problem, self.family):
+            theta = learn(problem, self.family)
+            problem = problem.rebase(self.family.design(theta))
+            return (yield from self._fit(problem, theta, tol, rng, accepted=True)).stop
         first = yield from self._fit(problem, theta, tol, rng, accepted=True)
         if theta.size == 0 or problem.energy == 0 or first.stop is Stop.SINGULAR:
             return first.stop
@@ -192,37 +197,66 @@ class Adaptive:
         return found
 
 
+def as_process(problem: AdaptableProblem, family: Family) -> bool:
+    """Whether a Gaussian process with the kernels as covariances judges the scales."""
+    return family.fine and problem.gaussian is not None and family.inputs is not None
+
+
+def _models(problem: AdaptableProblem, family: Family) -> tuple[ScaleModel, ScaleModel]:
+    """A small one that tries all starts, and the full one."""
+    sites = problem.gaussian
+    if sites is not None and as_process(problem, family):
+        # One factor for all scales needs no prior: with one the start would be nearly linear.
+        # Beyond that, the more inputs there are, the more is asked of each.
+        small = ProcessModel(sites, family, _SMALL_ROWS)
+        full = ProcessModel(sites, family, _FULL_ROWS, price=float(np.log(family.start.size)))
+        return (small if small.energy > 0 else full), full
+    return SharedPrecisionModel(problem, family, _SMALL_WORK), SharedPrecisionModel(problem, family)
+
+
 def learn(problem: AdaptableProblem, family: Family) -> Array:
-    """The θ at which many functions that share their precision have most evidence.
+    """The θ at which a Gaussian process has most evidence.
 
     A small model tries all starts and climbs from some of the best, with one factor for all
     scales; the full one goes on from the highest end, and from another if there is one, with
-    all of them. There are maxima at which the function is nearly linear in some inputs.
+    all of them. There are maxima at which the function is nearly linear in some inputs, and
+    others at which it goes through every target.
     """
-    small = SharedPrecisionModel(problem, family, _SMALL_WORK)
+    small, full = _models(problem, family)
     tried = []
     for theta in family.trials:
-        points = [small.begin(theta, ratio) for ratio in _RATIOS]
+        points = [small.begin(theta, ratio) for ratio in small.ratios]
         tried.append(min(((small(point)[0], point) for point in points), key=itemgetter(0)))
     tried.sort(key=itemgetter(0))
-    if tried[0][0] >= _HUGE:
+    if tried[0][0] >= HUGE:
         return family.start
     if not family.fine:
         return tried[0][1][: family.start.size]
     size = family.start.size
     climbs = (_descend(small, p, _SMALL_STEPS, together=True) for _, p in tried[:_CLIMBS])
-    ends = sorted(climbs, key=itemgetter(0))
-    first = ends[0][1]
-    apart = [end for _, end in ends if np.abs(end[:size] - first[:size]).max() > _APART]
-    full = SharedPrecisionModel(problem, family)
-    found = [_descend(full, point, _FULL_STEPS) for point in (first, *apart[:1])]
+    ends = [end for _, end in sorted(climbs, key=itemgetter(0))]
+    found = [_descend(full, point, _FULL_STEPS) for point in _starts(ends, size, small.n_groups)]
     theta = min(found, key=itemgetter(0))[1][:size]
     # Rounded, so that rounding errors do not decide what is chosen later.
     return np.clip(np.round(theta, _DIGITS), family.lower, family.upper)
 
 
+def _starts(ends: list[Array], size: int, n_groups: int) -> list[Array]:
+    """The first of these points and another that is far from it; of θ, or of the noise."""
+    first, ratios = ends[0], slice(size, size + n_groups)
+    for end in ends[1:]:
+        far = np.abs(end[:size] - first[:size]).max() > _APART
+        if far or np.abs(end[ratios] - first[ratios]).max() > _OTHER_NOISE:
+            return [first, end]
+    if first[ratios].min() > _LITTLE_NOISE:
+        return [first]
+    noisier = first.copy()
+    noisier[ratios] = np.maximum(noisier[ratios], _SOME_NOISE)
+    return [first, noisier]
+
+
 def _descend(
-    model: SharedPrecisionModel, point: Array, steps: int, *, together: bool = False
+    model: ScaleModel, point: Array, steps: int, *, together: bool = False
 ) -> tuple[float, Array]:
     """Value and place of the minimum near a point; `together`, θ moves by one number only."""
     size = model.family.start.size if together else 0
@@ -248,6 +282,38 @@ def _descend(
     return float(found.fun), place(found.x)
 
 
+class ScaleModel(Protocol):
+    """What is minimised: a function of θ, of ratios of noise and signal, and of others.
+
+    Attributes
+    ----------
+    family : Family
+    bounds : list of (low, high)
+        Of each coordinate.
+    ratios : tuple of float
+        At which a search may begin.
+    n_groups : int
+        How many ratios there are.
+    """
+
+    @property
+    def family(self) -> CovarianceFamily: ...
+    @property
+    def bounds(self) -> list[tuple[float, float]]: ...
+    @property
+    def ratios(self) -> tuple[float, ...]: ...
+    @property
+    def n_groups(self) -> int: ...
+
+    def begin(self, theta: Array, ratio: float) -> Array:
+        """The point with this θ and all ratios the same."""
+        ...
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        """Value and derivatives."""
+        ...
+
+
 class SharedPrecisionModel:
     """Minus the log evidence of functions that share precisions, with its derivatives.
 
@@ -262,6 +328,8 @@ class SharedPrecisionModel:
     work : float
         About how many multiplications a product of the functions may take.
     """
+
+    ratios = _RATIOS
 
     def __init__(self, problem: AdaptableProblem, family: Family, work: float = _FULL_WORK) -> None:
         self.family = family
@@ -326,7 +394,7 @@ class SharedPrecisionModel:
     def __call__(self, point: Array) -> tuple[float, Array]:
         problem, state = self._state(point)
         if state is None:
-            return _HUGE, np.zeros(point.size)
+            return HUGE, np.zeros(point.size)
         by_alpha, by_beta, slopes = problem.derivatives(state)
         size = self.family.start.size
         by_theta = self.family.slopes(point[:size], self.index, slopes, self.rows)
@@ -355,7 +423,7 @@ def polish(
         last = best[1]
         new = at.evaluate(last.active, last.alpha, last.beta)
         if new is None:
-            return _HUGE, np.zeros(point.size)
+            return HUGE, np.zeros(point.size)
         new = Refiner(at).climb(new, free=True, steps=_NEWTON_STEPS, tol=_NEWTON_ENOUGH * tol)
         if new.objective > best[1].objective:
             best = point.copy(), new

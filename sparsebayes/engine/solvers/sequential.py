@@ -31,7 +31,7 @@ from sparsebayes.engine.solvers.driver import Climb, Path, Step, Stop, collapsed
 from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Policy
 from sparsebayes.engine.solvers.refine import stationary
-from sparsebayes.engine.solvers.strategies import STRATEGIES, drawn_half, drawn_start
+from sparsebayes.engine.solvers.strategies import BRIEF, STRATEGIES, drawn_half, drawn_start
 from sparsebayes.engine.solvers.trials import Search, better
 
 Searcher = Callable[[Problem, State, float], Path]
@@ -47,10 +47,13 @@ class Sequential:
         How far to search.
     n_restarts : int
         Further starts at random; the highest sane end is kept.
+    brief : bool
+        Whether to try the first strategies only.
     """
 
     policy: Policy = field(default_factory=Policy)
     n_restarts: int = 0
+    brief: bool = False
 
     def __post_init__(self) -> None:
         if int(self.n_restarts) != self.n_restarts or self.n_restarts < 0:
@@ -59,7 +62,12 @@ class Sequential:
     def __repr__(self) -> str:
         told = [f"policy={self.policy!r}"] * (self.policy != Policy())
         told += [f"n_restarts={self.n_restarts}"] * (self.n_restarts > 0)
+        told += ["brief=True"] * self.brief
         return f"Sequential({', '.join(told)})"
+
+    def quick(self) -> Sequential:
+        """The same with less effort, for fits that are repeated."""
+        return replace(self, brief=True, n_restarts=0)
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
         state = start(problem)
@@ -96,7 +104,7 @@ class Sequential:
     def _explore(self, problem: Problem, state: State, tol: float) -> Path:
         """Each strategy in turn."""
         search = Search(problem, self.policy, tol)
-        for strategy in STRATEGIES:
+        for strategy in BRIEF if self.brief else STRATEGIES:
             state = yield from search.counted(strategy(search, state))
             if search.over:
                 break

@@ -164,6 +164,8 @@ STRATEGIES: tuple[Strategy, ...] = (
     all_functions_at_once,
     neighbourhood_search,
 )
+# For fits that are repeated: what these find is close to the end of all.
+BRIEF = STRATEGIES[:3]
 
 
 def shared_precision_model(problem: Problem, state: State, policy: Policy) -> State | None:

@@ -1,0 +1,138 @@
+"""The evidence of a Gaussian process whose covariance is the kernel itself.
+
+It is the judge of length scales where the kernels of a basis are covariances and the noise is
+Gaussian. All functions with one precision, w ~ N(0, I/α), make a process too, with the covariance
+ΦΦᵀ/α; but that is rougher or smoother than the kernel, and so are the scales that suit it.
+
+With a covariance ``C = Σ_j K_j/ρ_j + W⁻¹`` in units of the noise variance σ², the evidence has its
+maximum over σ² in closed form, so that scales and the ratios ρ_j of noise and signal are left to
+search. The prior of an inverse length scale is exponential, in units of the input's standard
+deviation, so that inputs without effect are left out. Rows that are equal count as one with the
+mean of their targets: were they kept apart, a set in which rows are repeated by mistake would seem
+to have no noise at all.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from sparsebayes.engine import linalg
+from sparsebayes.engine.model.sites import Gaussian
+
+Array = np.ndarray
+
+HUGE = 1e20  # what a minimiser sees where there is no model
+
+_RATIOS = (1.0, 0.1, 1e-2, 1e-4, 1e-6)  # at which a search may begin
+# Below the least of these bounds the functions that such a process needs are alike in rounding.
+_RATIO_BOUNDS = float(np.log(1e-6)), float(np.log(1e3))
+
+
+class CovarianceFamily(Protocol):
+    """Covariances that depend on a vector θ of log scales.
+
+    Attributes
+    ----------
+    start, lower, upper : ndarray, (T,)
+    spread : ndarray, (T,)
+        θ at which a length scale is the standard deviation of its input.
+    inputs : ndarray, (N, D), or None
+        The inputs of the samples; None if the kernels are no covariances.
+    """
+
+    start: Array
+    lower: Array
+    upper: Array
+    spread: Array
+
+    @property
+    def inputs(self) -> Array | None: ...
+
+    def covariances(self, theta: Array, Z: Array) -> list[Array]:
+        """Those of each kernel between the rows of Z, (n, n)."""
+        ...
+
+    def covariance_slopes(self, theta: Array, Z: Array, slopes: list[Array]) -> Array:
+        """``Σ_j Σ_nm slopes_j,nm ∂K_j,nm/∂θ``, (T,)."""
+        ...
+
+    def fixed(self, Z: Array) -> Array:
+        """The functions without scales at the rows of Z, (n, k)."""
+        ...
+
+
+class ProcessModel:
+    """Minus the log evidence of a Gaussian process, up to a constant, with its derivatives.
+
+    The prior on the scales is included. A point is θ, then log ρ of each kernel and, if there
+    are functions without scales other than a constant, of all of these together.
+
+    Parameters
+    ----------
+    sites : Gaussian
+    family : CovarianceFamily
+    size : int
+        The most rows that are looked at, a fixed random choice of the distinct ones.
+    price : float
+        The rate of the prior on inverse scales.
+    """
+
+    ratios = _RATIOS
+
+    def __init__(
+        self, sites: Gaussian, family: CovarianceFamily, size: int, price: float = 0.0
+    ) -> None:
+        assert family.inputs is not None
+        self.family, self.noise_variance, self.price = family, sites.noise_variance, price
+        # Sorted, so that the order of the samples does not matter.
+        rows, place = np.unique(family.inputs, axis=0, return_inverse=True)
+        place = place.ravel()
+        weights = np.bincount(place, sites.weights)
+        targets = np.bincount(place, sites.weights * sites.target) / weights
+        chosen = np.random.default_rng(0).permutation(len(rows))[:size]
+        self.rows, self.weights, self.targets = rows[chosen], weights[chosen], targets[chosen]
+        self.energy = float(self.targets @ self.targets)
+        fixed = family.fixed(self.rows)
+        fixed = fixed[:, np.ptp(fixed, axis=0) > 0] if len(fixed) else fixed
+        self.fixed = fixed / np.sqrt(np.mean(fixed**2, axis=0)) if fixed.size else None
+        self.n_groups = len(family.covariances(family.start, self.rows[:1]))
+        self.n_groups += self.fixed is not None
+        self.bounds = [
+            *zip(family.lower, family.upper, strict=True),
+            *[_RATIO_BOUNDS] * self.n_groups,
+        ]
+
+    def begin(self, theta: Array, ratio: float) -> Array:
+        """The point with this θ and ratio for all kernels."""
+        return np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        theta, size = point[: self.family.start.size], len(self.targets)
+        inverse = np.exp(-point[theta.size :])  # signal over noise
+        parts = self.family.covariances(theta, self.rows)
+        if self.fixed is not None:
+            parts.append(self.fixed @ self.fixed.T)
+        total = sum(scale * part for scale, part in zip(inverse, parts, strict=True))
+        total.flat[:: size + 1] += 1.0 / self.weights
+        factor = linalg.cholesky(total)
+        if factor is None:
+            return HUGE, np.zeros(point.size)
+        solved = linalg.solve(factor, self.targets)
+        energy = float(self.targets @ solved)
+        if self.noise_variance is None:
+            variance = energy / size
+            value = 0.5 * size * np.log(variance) + 0.5 * linalg.log_det(factor)
+        else:
+            variance = self.noise_variance
+            value = 0.5 * energy / variance + 0.5 * linalg.log_det(factor)
+        by_total = 0.5 * (linalg.inverse(factor) - np.outer(solved, solved / variance))
+        by_ratio = [
+            -scale * float(np.vdot(by_total, part))
+            for scale, part in zip(inverse, parts, strict=True)
+        ]
+        slopes = [scale * by_total for scale in inverse[: len(inverse) - (self.fixed is not None)]]
+        by_theta = self.family.covariance_slopes(theta, self.rows, slopes)
+        price = self.price * np.exp(self.family.spread - theta)
+        return value + float(price.sum()), np.concatenate([by_theta - price, by_ratio])
