@@ -168,8 +168,8 @@ def seasonal(case: Case, y: Array, origins: Array) -> Forecasts:
 MODELS: dict[str, Callable[[Case, Array, Array], Any]] = {
     "Forecaster": forecaster(None),
     "Forecaster, naive": forecaster(None, "naive"),
-    "Forecaster, RVR": forecaster(RVR()),
-    "Forecaster, linear RVR": forecaster(RVR("linear")),
+    "Forecaster, RVR": forecaster(RVR(calibrate=None)),
+    "Forecaster, linear RVR": forecaster(RVR("linear", calibrate=None)),
     "ARIMA": arima,
     "ETS": ets,
     "seasonal naive": seasonal,

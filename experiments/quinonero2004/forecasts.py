@@ -54,7 +54,7 @@ def process(amplitude: Any = "fixed", n_scales: int = len(LAGS)) -> GaussianProc
 def reduced(augment: bool) -> ReducedRankGPR:
     """The same process on 50 support inputs."""
     kernel = ConstantKernel(1.0, "fixed") * RBF(np.full(len(LAGS), 3.0), (0.1, 1e4))
-    return ReducedRankGPR(kernel, n_support=50, augment=augment, random_state=0)
+    return ReducedRankGPR(kernel, n_support=50, augment=augment, random_state=0, calibrate=None)
 
 
 PROCESS = "Gaussian process, ARD"
@@ -67,9 +67,13 @@ MODELS: dict[str, tuple[Callable[[], Any], bool, float]] = {
     "ReducedRankGPR, 50 support inputs": (lambda: reduced(False), False, 0.25),
     "RVR": (RVR, False, 0.25),
     "RVR, noisy inputs": (RVR, True, 0.25),
-    "RVR, augmented": (lambda: RVR(augment=True), False, 0.05),
-    "RVR, RBF + Linear": (lambda: RVR(basis.RBF() + basis.Linear()), False, 0.25),
-    "RVR, RBF + Linear, noisy inputs": (lambda: RVR(basis.RBF() + basis.Linear()), True, 0.25),
+    "RVR, augmented": (lambda: RVR(augment=True, calibrate=None), False, 0.05),
+    "RVR, RBF + Linear": (lambda: RVR(basis.RBF() + basis.Linear(), calibrate=None), False, 0.25),
+    "RVR, RBF + Linear, noisy inputs": (
+        lambda: RVR(basis.RBF() + basis.Linear(), calibrate=None),
+        True,
+        0.25,
+    ),
 }
 
 

@@ -102,7 +102,7 @@ def run(options: Options) -> Report:
 
     ours = climb(Sequential(), problem, max_iter=10_000, tol=0.01, rng=rng)
     default = _as_minimum(ours.state, basis, grid, truth)
-    estimator = RVR(RBF(1.0), bias=False).fit(X, y)
+    estimator = RVR(RBF(1.0), bias=False, calibrate=None).fit(X, y)
     estimator_error = float(np.mean((estimator.predict(grid) - truth) ** 2))
 
     report = Report("QC04 Fig. 2.2: local minima of the RVM's negative log evidence L")

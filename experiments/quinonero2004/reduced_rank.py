@@ -75,7 +75,9 @@ def fit(
 ) -> ReducedRankGPR:
     """One of the methods of Table 3.1; some take the hyperparameters of `fixed`."""
     selection = SELECTION[method.removeprefix("HPEV-")]
-    model = ReducedRankGPR(n_support=n_support, selection=selection, random_state=seed)
+    model = ReducedRankGPR(
+        n_support=n_support, selection=selection, random_state=seed, calibrate=None
+    )
     if not method.startswith("HPEV-"):
         model.set_params(kernel=fixed.kernel_, noise=fixed.noise_variance_, optimize=False)
     return model.fit(X, y)
@@ -106,7 +108,9 @@ def one(methods: tuple[str, ...], part: tuple, n_support: int, seed: int) -> tup
     """A row of `COLUMNS` for each method, and how many Nyström variances are negative."""
     X, y, X_test, y_test = part
     table, negative = [], np.nan
-    fixed = ReducedRankGPR(n_support=n_support, selection="random", random_state=seed + 1000)
+    fixed = ReducedRankGPR(
+        n_support=n_support, selection="random", random_state=seed + 1000, calibrate=None
+    )
     fixed.fit(X[:TUNED], y[:TUNED])
     for method in methods:
         model = fit(method, X, y, n_support, seed, fixed)
@@ -239,7 +243,9 @@ def _degenerate(report: Report):
     kernel = ConstantKernel(1.0) * RBF(1.0)
     figure = new_figure(7, 3.5)
     ax = figure.subplots()
-    model = ReducedRankGPR(kernel, optimize=False, noise=1.0).fit(X, np.sin(X[:, 0]))
+    model = ReducedRankGPR(kernel, optimize=False, noise=1.0, calibrate=None).fit(
+        X, np.sin(X[:, 0])
+    )
     for extra, label, style in ((True, "full GP", "-"), (False, "degenerate GP", "-.")):
         std = model.set_params(augment=extra).predict(grid, return_std=True)[1]
         ax.plot(grid[:, 0], std, style, color=BLUE if extra else ORANGE, label=label)

@@ -55,7 +55,7 @@ def one(size: int, seed: int, repetition: int) -> Array:
     train, test = order[:size], order[-N_TEST:]
     values = []
     for solver in SOLVERS.values():
-        model = RVR(RBF(LENGTH_SCALE), solver=solver, random_state=repetition)
+        model = RVR(RBF(LENGTH_SCALE), solver=solver, random_state=repetition, calibrate=None)
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             start = time.process_time()  # other processes do not count

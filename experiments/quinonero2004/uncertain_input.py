@@ -30,7 +30,7 @@ def function(x: Array) -> Array:
 def model_of(rng: np.random.Generator) -> RVR:
     """The fitted model."""
     X = np.linspace(*LIMITS, N_TRAIN)[:, None]
-    return RVR().fit(X, function(X[:, 0]) + NOISE * rng.standard_normal(N_TRAIN))
+    return RVR(calibrate=None).fit(X, function(X[:, 0]) + NOISE * rng.standard_normal(N_TRAIN))
 
 
 def moments(model: Any, draws: int, seed: int) -> dict[str, tuple[float, float]]:

@@ -78,7 +78,7 @@ def _model(name: str, n_features: int):
             np.full(n_features, np.sqrt(n_features / 2)), (1e-2, 1e4)
         ) + WhiteKernel(0.1, (1e-8, 10.0))
         return GaussianProcessRegressor(kernel, normalize_y=True)
-    return RVR(adapt="ard", augment=name == "RVM*")
+    return RVR(adapt="ard", augment=name == "RVM*", calibrate=None)
 
 
 def one(data_set: str, seed: int, part: int, quick: bool) -> Array:

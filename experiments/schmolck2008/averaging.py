@@ -52,7 +52,7 @@ def one(name: str, seed: int, repetition: int, draws: int) -> Array:
     X, y, new, target = data(name, 1000 * seed + repetition)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = RVR("linear" if name == "diabetes" else "rbf")
+        model = RVR("linear" if name == "diabetes" else "rbf", calibrate=None)
         samples = sample_posterior(model, X, y, draws, 2, random_state=repetition)
     optimum = samples.optimum
     alone = _loss(*optimum.predict(new, return_std=True), target)

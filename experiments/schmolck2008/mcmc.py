@@ -106,7 +106,7 @@ def sample(given: Task, sampler: Sampler, options: Options) -> Run:
     if options.quick:
         sweeps = max(16, sweeps // 50)
     arguments = dict(sampler.options)
-    model = RVR("precomputed", prior=arguments.pop("prior", "bic"), bias=False)
+    model = RVR("precomputed", prior=arguments.pop("prior", "bic"), bias=False, calibrate=None)
     begun = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is what the table is about

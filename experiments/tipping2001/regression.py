@@ -98,7 +98,7 @@ def one(number: int, seed: int, repetition: int) -> tuple[float, float, float]:
     X, y, X_test, y_test = task.draw(rng)
     scales = np.array(WIDTHS) * np.sqrt(X.shape[1] / 2)
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), RVR(RBF())),
+        make_pipeline(StandardScaler(), RVR(RBF(), calibrate=None)),
         {"rvr__basis__length_scale": scales},
         scoring="neg_mean_squared_error",
         cv=KFold(5, shuffle=True, random_state=int(rng.integers(2**31))),

@@ -49,7 +49,7 @@ def fit(X: Array, y: Array) -> RVR:
     """T01's model: Gaussians with two scales, linear and quadratic terms."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return RVR(RBF() + Polynomial(2), adapt="ard").fit(X, y)
+        return RVR(RBF() + Polynomial(2), adapt="ard", calibrate=None).fit(X, y)
 
 
 def fit_svm(X: Array, y: Array, seed: int) -> SVR:
@@ -96,7 +96,7 @@ def one_friedman(start: float, seed: int, repetition: int) -> tuple[float, ...]:
     X, y, _ = make_friedman1(240, random_state=rng)
     X_test, _, f_test = make_friedman1(1000, noise=0.0, random_state=rng)
     basis = RBF(start * np.sqrt(X.shape[1] / 2))
-    pipeline = make_pipeline(StandardScaler(), RVR(basis, adapt="ard"))
+    pipeline = make_pipeline(StandardScaler(), RVR(basis, adapt="ard", calibrate=None))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         begin = time.process_time()

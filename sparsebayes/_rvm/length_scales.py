@@ -40,12 +40,13 @@ class ScaleFamily:
         spread = np.where(spread > 0, spread, 1.0)
         least = np.maximum([_level_distance(x) for x in X.T], _NARROWEST * spread)
         bases = self._base.size // n_inputs
-        typical, lower = np.tile(np.log([spread, least]), bases) - self._base
+        logs = np.tile(np.log([spread, least, _NARROWEST * spread]), bases) - self._base
         if not ard:
-            typical, lower = self._fold(typical) / n_inputs, self._fold(lower) / n_inputs
+            logs = np.array([self._fold(values) / n_inputs for values in logs])
+        typical, lower, narrowest = logs
         self.start = np.zeros(typical.size)
         self.spread = typical
-        self.lower = np.minimum(lower, 0.0)
+        self.narrowest, self.lower = np.minimum(narrowest, 0.0), np.minimum(lower, 0.0)
         self.upper = np.maximum(typical + np.log(_WIDEST), 0.0)
         # What "scale" would be if the inputs were standardised.
         usual = typical + 0.5 * np.log(0.5 * n_inputs)

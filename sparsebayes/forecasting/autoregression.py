@@ -61,7 +61,7 @@ def fit_recursion(
     if estimator is None:
         model = default_estimator(rows, series[first:], random_state)
     else:
-        model = clone(estimator).fit(rows, series[first:])
+        model = uncalibrated(estimator).fit(rows, series[first:])
         _check_std(model, rows[:1])
     recursion = Recursion(model, embedding.lags, log, differences, center, scale)
     evidence = getattr(
@@ -74,6 +74,13 @@ def fit_recursion(
     if log:
         stretch += float(values[first:].sum())
     return recursion, float(evidence) - stretch
+
+
+def uncalibrated(estimator: Any) -> Any:
+    """A copy whose standard deviations are not calibrated: a forecast is, for each step ahead."""
+    model = clone(estimator)
+    own = [name for name in model.get_params() if name.split("__")[-1] == "calibrate"]
+    return model.set_params(**dict.fromkeys(own)) if own else model
 
 
 def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | ReducedRankGPR:

@@ -6,10 +6,10 @@ Gaussian. All functions with one precision, w ~ N(0, I/α), make a process too, 
 
 With a covariance ``C = Σ_j K_j/ρ_j + W⁻¹`` in units of the noise variance σ², the evidence has its
 maximum over σ² in closed form, so that scales and the ratios ρ_j of noise and signal are left to
-search. The prior of an inverse length scale is exponential, in units of the input's standard
-deviation, so that inputs without effect are left out. Rows that are equal count as one with the
-mean of their targets: were they kept apart, a set in which rows are repeated by mistake would seem
-to have no noise at all.
+search. The prior density of an inverse length scale η, in units of the input's standard deviation,
+is ``(1 + η)^−price``: it falls from zero on, so that inputs without effect are left out, and has a
+long tail. Rows that are equal count as one with the mean of their targets: were they kept apart, a
+set in which rows are repeated by mistake would seem to have no noise at all.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class CovarianceFamily(Protocol):
 
     Attributes
     ----------
-    start, lower, upper : ndarray, (T,)
+    start : ndarray, (T,)
+    narrowest, upper : ndarray, (T,)
+        Bounds of θ.
     spread : ndarray, (T,)
         θ at which a length scale is the standard deviation of its input.
     inputs : ndarray, (N, D), or None
@@ -43,7 +45,7 @@ class CovarianceFamily(Protocol):
     """
 
     start: Array
-    lower: Array
+    narrowest: Array
     upper: Array
     spread: Array
 
@@ -76,7 +78,7 @@ class ProcessModel:
     size : int
         The most rows that are looked at, a fixed random choice of the distinct ones.
     price : float
-        The rate of the prior on inverse scales.
+        Of the prior on inverse scales; 0 for none.
     """
 
     ratios = _RATIOS
@@ -93,6 +95,7 @@ class ProcessModel:
         targets = np.bincount(place, sites.weights * sites.target) / weights
         chosen = np.random.default_rng(0).permutation(len(rows))[:size]
         self.rows, self.weights, self.targets = rows[chosen], weights[chosen], targets[chosen]
+        self.targets -= np.average(self.targets, weights=self.weights)
         self.energy = float(self.targets @ self.targets)
         fixed = family.fixed(self.rows)
         fixed = fixed[:, np.ptp(fixed, axis=0) > 0] if len(fixed) else fixed
@@ -100,7 +103,7 @@ class ProcessModel:
         self.n_groups = len(family.covariances(family.start, self.rows[:1]))
         self.n_groups += self.fixed is not None
         self.bounds = [
-            *zip(family.lower, family.upper, strict=True),
+            *zip(family.narrowest, family.upper, strict=True),
             *[_RATIO_BOUNDS] * self.n_groups,
         ]
 
@@ -134,5 +137,7 @@ class ProcessModel:
         ]
         slopes = [scale * by_total for scale in inverse[: len(inverse) - (self.fixed is not None)]]
         by_theta = self.family.covariance_slopes(theta, self.rows, slopes)
-        price = self.price * np.exp(self.family.spread - theta)
-        return value + float(price.sum()), np.concatenate([by_theta - price, by_ratio])
+        inverse_scale = np.exp(self.family.spread - theta)
+        value += self.price * float(np.log1p(inverse_scale).sum())
+        by_theta = by_theta - self.price * inverse_scale / (1.0 + inverse_scale)
+        return value, np.concatenate([by_theta, by_ratio])

@@ -48,9 +48,10 @@ _DIGITS = 2  # of learned log scales: a hundredth matters to nobody
 _SMALL_WORK = 1e7  # multiplications for a product of the functions: some milliseconds
 _FULL_WORK = 2e8
 _SMALL_ROWS, _FULL_ROWS = 128, 1000  # of a process, which costs their number cubed
+_PRICE = 2.0  # nats for a scale far below the spread of its input, for each factor e
 _MOST_ROWS = 4000  # samples that are looked at, evenly spaced: they tell scales well enough
 _FEWEST = 64  # functions, however many rows there are
-_CLIMBS = 4  # of the best starts
+_CLIMBS, _ENDS = 4, 2  # of the best starts, and how many of their ends the full model goes on from
 _SMALL_STEPS, _FULL_STEPS = 30, 200
 _ENOUGH = 1e-3  # nats in a step, at which a search ends
 _FLAT = 1e-2  # nats for a factor e of any scale or precision, at which it ends too
@@ -65,15 +66,16 @@ class Family(CovarianceFamily, Protocol):
 
     Attributes
     ----------
-    start : ndarray, (T,)
-    lower, upper : ndarray, (T,)
-        Bounds of θ.
+    lower : ndarray, (T,)
+        The lower bound of θ where functions share a precision: an input of a few levels must not
+        become one of categories.
     trials : ndarray, (k, T)
         Points from which a search may start, far apart.
     fine : bool
         Whether to search at all, or to choose among `trials`.
     """
 
+    lower: Array
     trials: Array
     fine: bool
 
@@ -207,9 +209,8 @@ def _models(problem: AdaptableProblem, family: Family) -> tuple[ScaleModel, Scal
     sites = problem.gaussian
     if sites is not None and as_process(problem, family):
         # One factor for all scales needs no prior: with one the start would be nearly linear.
-        # Beyond that, the more inputs there are, the more is asked of each.
         small = ProcessModel(sites, family, _SMALL_ROWS)
-        full = ProcessModel(sites, family, _FULL_ROWS, price=float(np.log(family.start.size)))
+        full = ProcessModel(sites, family, _FULL_ROWS, price=_PRICE)
         return (small if small.energy > 0 else full), full
     return SharedPrecisionModel(problem, family, _SMALL_WORK), SharedPrecisionModel(problem, family)
 
@@ -223,36 +224,38 @@ def learn(problem: AdaptableProblem, family: Family) -> Array:
     others at which it goes through every target.
     """
     small, full = _models(problem, family)
-    tried = []
-    for theta in family.trials:
-        points = [small.begin(theta, ratio) for ratio in small.ratios]
-        tried.append(min(((small(point)[0], point) for point in points), key=itemgetter(0)))
-    tried.sort(key=itemgetter(0))
+    size = family.start.size
+    points = [small.begin(theta, ratio) for theta in family.trials for ratio in small.ratios]
+    tried = sorted(((small(point)[0], point) for point in points), key=itemgetter(0))
     if tried[0][0] >= HUGE:
         return family.start
     if not family.fine:
-        return tried[0][1][: family.start.size]
-    size = family.start.size
-    climbs = (_descend(small, p, _SMALL_STEPS, together=True) for _, p in tried[:_CLIMBS])
-    ends = [end for _, end in sorted(climbs, key=itemgetter(0))]
-    found = [_descend(full, point, _FULL_STEPS) for point in _starts(ends, size, small.n_groups)]
+        return tried[0][1][:size]
+    ratios = slice(size, size + small.n_groups)
+
+    def apart(points: list[Array], count: int) -> list[Array]:
+        """The first of these points that differ in θ, or in the noise."""
+        kept: list[Array] = []
+        for point in points:
+            if len(kept) < count and all(
+                np.abs(point[:size] - other[:size]).max() > _APART
+                or np.abs(point[ratios] - other[ratios]).max() > _OTHER_NOISE
+                for other in kept
+            ):
+                kept.append(point)
+        return kept
+
+    starts = apart([point for value, point in tried if value < HUGE], _CLIMBS)
+    climbs = (_descend(small, point, _SMALL_STEPS, together=True) for point in starts)
+    ends = apart([end for _, end in sorted(climbs, key=itemgetter(0))], _ENDS)
+    if all(end[ratios].min() < _LITTLE_NOISE for end in ends):
+        noisier = ends[0].copy()
+        noisier[ratios] = np.maximum(noisier[ratios], _SOME_NOISE)
+        ends = [*ends[: _ENDS - 1], noisier]
+    found = [_descend(full, point, _FULL_STEPS) for point in ends]
     theta = min(found, key=itemgetter(0))[1][:size]
     # Rounded, so that rounding errors do not decide what is chosen later.
-    return np.clip(np.round(theta, _DIGITS), family.lower, family.upper)
-
-
-def _starts(ends: list[Array], size: int, n_groups: int) -> list[Array]:
-    """The first of these points and another that is far from it; of θ, or of the noise."""
-    first, ratios = ends[0], slice(size, size + n_groups)
-    for end in ends[1:]:
-        far = np.abs(end[:size] - first[:size]).max() > _APART
-        if far or np.abs(end[ratios] - first[ratios]).max() > _OTHER_NOISE:
-            return [first, end]
-    if first[ratios].min() > _LITTLE_NOISE:
-        return [first]
-    noisier = first.copy()
-    noisier[ratios] = np.maximum(noisier[ratios], _SOME_NOISE)
-    return [first, noisier]
+    return np.clip(np.round(theta, _DIGITS), *np.array(full.bounds[:size]).T)
 
 
 def _descend(
