@@ -25,6 +25,7 @@ __all__ = ["RVR"]
 
 Array = np.ndarray
 
+_SCALES_PER_ROW = 0.1  # more are learned again where rows are held out
 _FOLD_TOL = 1.0  # nats for 1000 samples at which a fit to some folds ends: less moves no error bar
 
 
@@ -294,15 +295,24 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             return
         quick = solver.quick() if hasattr(solver, "quick") else solver
 
+        tol = max(self.tol, _FOLD_TOL)
+        # Many length scales follow the noise themselves: it shows only if they are learned again.
+        again = log_scales.size > _SCALES_PER_ROW * np.count_nonzero(weights)
+
         def fit(rows: Array) -> LinearPredictive:
-            basis = self._fit_basis(X[rows], weights[rows]).rescaled(log_scales)
-            offset, problem = self._problem(basis, X[rows], y[rows], weights[rows], noise)
-            solution = self._run(quick, problem, max(self.tol, _FOLD_TOL))
-            return self._of_fold(basis, X[rows], offset, problem.sites, solution)
+            part = X[rows], weights[rows]
+            basis = self._fit_basis(*part)
+            basis = basis if again else basis.rescaled(log_scales)
+            offset, problem = self._problem(basis, part[0], y[rows], part[1], noise)
+            if again:
+                basis, solution = self._search(quick, problem, basis, *part, tol)
+            else:
+                solution = self._run(quick, problem, tol)
+            return self._of_fold(basis, part[0], offset, problem.sites, solution)
 
         try:
             self.calibration_ = calibration_factor(
-                fit, X, y, weights, self.calibrate, type(self).__name__
+                fit, X, y, weights, self.calibrate, type(self).__name__, 100 if again else 1000
             )
         except KeyboardInterrupt:
             self.converged_, self.stop_reason_ = False, Stop.INTERRUPTED.value

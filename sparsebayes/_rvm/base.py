@@ -111,16 +111,35 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         progress: Progress,
     ) -> tuple[Basis, Solution]:
         """The end of the search, by Ctrl-C or not, and the basis with its length scales there."""
+        try:
+            return self._search(solver, problem, basis, X, weights, self.tol, progress)
+        except Interrupted as interruption:
+            return self._at_scales(basis, X, weights, interruption.solution)
+
+    def _search(
+        self,
+        solver: Solver,
+        problem: Problem,
+        basis: Basis,
+        X: Array,
+        weights: Array,
+        tol: float,
+        progress: Progress | None = None,
+    ) -> tuple[Basis, Solution]:
+        """The end of a search, and the basis with its length scales there."""
         family = self._family(basis, X, weights)
         if family is not None:
             solver = Adaptive(solver, family)
-        try:
-            solution = self._run(solver, problem, self.tol, progress)
-        except Interrupted as interruption:
-            solution = interruption.solution
-        if family is not None and solution.theta is not None:
-            basis = family.basis(solution.theta)
-        return basis, solution
+        solution = self._run(solver, problem, tol, progress)
+        return self._at_scales(basis, X, weights, solution)
+
+    def _at_scales(
+        self, basis: Basis, X: Array, weights: Array, solution: Solution
+    ) -> tuple[Basis, Solution]:
+        family = self._family(basis, X, weights)
+        if family is None or solution.theta is None:
+            return basis, solution
+        return family.basis(solution.theta), solution
 
     def _run(
         self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparsebayes.basis import Basis
+from sparsebayes.basis.kernels import Centred
 from sparsebayes.engine import Design, make_design
 
 Array = np.ndarray
@@ -46,6 +47,9 @@ class ScaleFamily:
         typical, lower, narrowest = logs
         self.start = np.zeros(typical.size)
         self.spread = typical
+        if self.inputs is not None:  # a scale of no function has no prior
+            own = np.repeat([own for _, own in self._kernels(self.start)], n_inputs if ard else 1)
+            self.spread = np.where(own, typical, -np.inf)
         self.narrowest, self.lower = np.minimum(narrowest, 0.0), np.minimum(lower, 0.0)
         self.upper = np.maximum(typical + np.log(_WIDEST), 0.0)
         # What "scale" would be if the inputs were standardised.
@@ -82,13 +86,21 @@ class ScaleFamily:
         kernels = self._basis.centred
         return self._X if all(kernel.positive_definite for kernel in kernels) else None
 
+    def _kernels(self, theta: Array) -> list[tuple[Centred, bool]]:
+        """Each kernel, and whether it has functions of its own, or only repeats others."""
+        own = np.unique(self._basis.kinds()[self._basis.distinct_])
+        return [(kernel, j in own) for j, kernel in enumerate(self.basis(theta).centred)]
+
     def covariances(self, theta: Array, Z: Array) -> list[Array]:
-        return [kernel.between(Z, Z) for kernel in self.basis(theta).centred]
+        return [kernel.between(Z, Z) for kernel, own in self._kernels(theta) if own]
 
     def covariance_slopes(self, theta: Array, Z: Array, slopes: list[Array]) -> Array:
-        every, parts = np.arange(len(Z)), []
-        for kernel, slope in zip(self.basis(theta).centred, slopes, strict=True):
-            parts.append(kernel.centred_on(Z).scale_slopes(Z, every, slope))
+        every, parts, left = np.arange(len(Z)), [], iter(slopes)
+        for kernel, own in self._kernels(theta):
+            if own:
+                parts.append(kernel.centred_on(Z).scale_slopes(Z, every, next(left)))
+            else:
+                parts.append(np.zeros(Z.shape[1]))
         each = np.concatenate(parts)
         return each if self._ard else self._fold(each)
 

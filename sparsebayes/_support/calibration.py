@@ -20,7 +20,6 @@ Array = np.ndarray
 Fold = tuple[Array, Array]  # the rows to learn from, and those to predict
 
 _FOLDS = 5
-_ENOUGH = 1000  # rows held out: the factor is then known to a few per cent
 _FEWEST = 10  # distinct rows, with fewer of which folds say nothing
 
 
@@ -47,6 +46,7 @@ def calibration_factor(
     weights: Array,
     calibrate: Any,
     name: str,
+    enough: int = 1000,
 ) -> float:
     """The factor for a model's standard deviations, 1 if there is nothing to learn it from.
 
@@ -59,11 +59,14 @@ def calibration_factor(
     calibrate : "auto", None, int, splitter, or list of pairs
     name : str
         Of the estimator, for a warning.
+    enough : int
+        Rows to hold out, after which "auto" leaves the other folds: with 1000 the factor is known
+        to a few per cent.
     """
     if calibrate is None:
         return 1.0
     squares = total = 0.0
-    for train, test in _folds(X, y, weights > 0, calibrate, name):
+    for train, test in _folds(X, y, weights, calibrate, name, enough):
         model = fit(train)
         mean, variance = model.marginal(X[test])
         errors = (y[test] - mean) ** 2 / (variance + model.noise)
@@ -74,8 +77,11 @@ def calibration_factor(
     return float(factor) if 0 < factor < np.inf else 1.0
 
 
-def _folds(X: Array, y: Array, counts: Array, calibrate: Any, name: str) -> Iterator[Fold]:
-    """Of the rows that count."""
+def _folds(
+    X: Array, y: Array, weights: Array, calibrate: Any, name: str, enough: int
+) -> Iterator[Fold]:
+    """Of the rows with weight."""
+    counts = weights > 0
     count = _FOLDS if isinstance(calibrate, str) else as_number(calibrate)
     if count is None:
         from sklearn.model_selection import check_cv
@@ -86,7 +92,7 @@ def _folds(X: Array, y: Array, counts: Array, calibrate: Any, name: str) -> Iter
                 yield train[counts[train]], test[counts[test]]
         return
     rows = np.flatnonzero(counts)
-    fold = content_folds(X[rows], int(count))
+    fold = content_folds(X[rows], y[rows], weights[rows], int(count))
     if fold is None:
         warnings.warn(
             f"{name} was given too few distinct rows to hold some of them out, so its standard "
@@ -100,19 +106,23 @@ def _folds(X: Array, y: Array, counts: Array, calibrate: Any, name: str) -> Iter
     for number in range(int(count)):
         yield rows[fold != number], rows[fold == number]
         seen += int(np.count_nonzero(fold == number))
-        if isinstance(calibrate, str) and seen >= _ENOUGH:
+        if isinstance(calibrate, str) and seen >= enough:
             return
 
 
-def content_folds(X: Array, count: int) -> Array | None:
+def content_folds(X: Array, y: Array, weights: Array, count: int) -> Array | None:
     """The fold of each row, the same for equal rows; None if there are too few of them.
 
-    Rows are dealt out in a fixed random order of their sorted contents, so neither the order of
-    the samples nor how often each occurs matters.
+    Rows are dealt out by their targets, so every fold has some of all sizes, and neither the order
+    of the samples nor that of the inputs matters, nor how often a row occurs.
     """
     rows, place = np.unique(X, axis=0, return_inverse=True)
     if len(rows) < max(_FEWEST, count):
         return None
+    place = place.ravel()
+    targets = np.bincount(place, weights * y) / np.bincount(place, weights)
+    rng, hands = np.random.default_rng(0), -(-len(rows) // count)
+    dealt = np.concatenate([rng.permutation(count) for _ in range(hands)])[: len(rows)]
     fold = np.empty(len(rows), dtype=np.intp)
-    fold[np.random.default_rng(0).permutation(len(rows))] = np.arange(len(rows)) % count
-    return fold[place.ravel()]
+    fold[np.argsort(targets, kind="stable")] = dealt
+    return fold[place]

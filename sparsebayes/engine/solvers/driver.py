@@ -179,8 +179,7 @@ def run(
             stop = Stop.INTERRUPTED
     solution = Solution(best, np.array(path or [best.objective]), n_iter, stop, theta)
     if stop is Stop.INTERRUPTED:
-        # Before the first step there is nothing to keep.
-        raise Interrupted(solution) if n_iter else KeyboardInterrupt(stop.value)
+        raise Interrupted(solution)
     return solution
 
 

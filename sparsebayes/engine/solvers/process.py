@@ -8,7 +8,9 @@ With a covariance ``C = Σ_j K_j/ρ_j + W⁻¹`` in units of the noise variance 
 maximum over σ² in closed form, so that scales and the ratios ρ_j of noise and signal are left to
 search. The prior density of an inverse length scale η, in units of the input's standard deviation,
 is ``(1 + η)^−price``: it falls from zero on, so that inputs without effect are left out, and has a
-long tail. Rows that are equal count as one with the mean of their targets: were they kept apart, a
+long tail. A signal variance above that of the targets has the right half of a lognormal one: for
+a function that is nearly linear both would grow without end, until no function differs from a
+constant. Rows that are equal count as one with the mean of their targets: were they kept apart, a
 set in which rows are repeated by mistake would seem to have no noise at all.
 """
 
@@ -78,7 +80,7 @@ class ProcessModel:
     size : int
         The most rows that are looked at, a fixed random choice of the distinct ones.
     price : float
-        Of the prior on inverse scales; 0 for none.
+        Of the prior; 0 for none.
     """
 
     ratios = _RATIOS
@@ -88,12 +90,13 @@ class ProcessModel:
     ) -> None:
         assert family.inputs is not None
         self.family, self.noise_variance, self.price = family, sites.noise_variance, price
-        # Sorted, so that the order of the samples does not matter.
+        # Sorted, so that the order of samples and inputs does not matter.
         rows, place = np.unique(family.inputs, axis=0, return_inverse=True)
         place = place.ravel()
         weights = np.bincount(place, sites.weights)
         targets = np.bincount(place, sites.weights * sites.target) / weights
-        chosen = np.random.default_rng(0).permutation(len(rows))[:size]
+        by_target = np.argsort(targets, kind="stable")
+        chosen = by_target[np.random.default_rng(0).permutation(len(rows))[:size]]
         self.rows, self.weights, self.targets = rows[chosen], weights[chosen], targets[chosen]
         self.targets -= np.average(self.targets, weights=self.weights)
         self.energy = float(self.targets @ self.targets)
@@ -130,10 +133,16 @@ class ProcessModel:
         else:
             variance = self.noise_variance
             value = 0.5 * energy / variance + 0.5 * linalg.log_det(factor)
-        by_total = 0.5 * (linalg.inverse(factor) - np.outer(solved, solved / variance))
+        # Log signal variance over that of the targets, where it is larger.
+        excess = np.maximum(np.log(inverse * variance * size / self.energy), 0.0)
+        value += 0.5 * self.price * float(excess @ excess)
+        share = 1.0 / variance
+        if self.noise_variance is None:  # which moves with all parameters
+            share += 2.0 * self.price * float(excess.sum()) / energy
+        by_total = 0.5 * (linalg.inverse(factor) - np.outer(solved, share * solved))
         by_ratio = [
-            -scale * float(np.vdot(by_total, part))
-            for scale, part in zip(inverse, parts, strict=True)
+            -scale * float(np.vdot(by_total, part)) - self.price * over
+            for scale, part, over in zip(inverse, parts, excess, strict=True)
         ]
         slopes = [scale * by_total for scale in inverse[: len(inverse) - (self.fixed is not None)]]
         by_theta = self.family.covariance_slopes(theta, self.rows, slopes)

@@ -49,6 +49,7 @@ _SMALL_WORK = 1e7  # multiplications for a product of the functions: some millis
 _FULL_WORK = 2e8
 _SMALL_ROWS, _FULL_ROWS = 128, 1000  # of a process, which costs their number cubed
 _PRICE = 2.0  # nats for a scale far below the spread of its input, for each factor e
+_MANY = 20  # scales from which on each has a higher price
 _MOST_ROWS = 4000  # samples that are looked at, evenly spaced: they tell scales well enough
 _FEWEST = 64  # functions, however many rows there are
 _CLIMBS, _ENDS = 4, 2  # of the best starts, and how many of their ends the full model goes on from
@@ -210,7 +211,8 @@ def _models(problem: AdaptableProblem, family: Family) -> tuple[ScaleModel, Scal
     if sites is not None and as_process(problem, family):
         # One factor for all scales needs no prior: with one the start would be nearly linear.
         small = ProcessModel(sites, family, _SMALL_ROWS)
-        full = ProcessModel(sites, family, _FULL_ROWS, price=_PRICE)
+        price = _PRICE * max(1.0, float(np.log(family.start.size) / np.log(_MANY)))
+        full = ProcessModel(sites, family, _FULL_ROWS, price=price)
         return (small if small.energy > 0 else full), full
     return SharedPrecisionModel(problem, family, _SMALL_WORK), SharedPrecisionModel(problem, family)
 
