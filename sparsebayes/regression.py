@@ -15,7 +15,7 @@ from sparsebayes._rvm.options import as_noise, as_prior, with_restarts
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
-from sparsebayes._support.calibration import calibration_factor, check_calibrate
+from sparsebayes._support.calibration import Forecast, calibration_factor, check_calibrate
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
@@ -295,20 +295,22 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             return
         quick = solver.quick() if hasattr(solver, "quick") else solver
 
-        tol = max(self.tol, _FOLD_TOL)
+        tol, whole = max(self.tol, _FOLD_TOL), self.predictive()
         # Many length scales follow the noise themselves: it shows only if they are learned again.
         again = log_scales.size > _SCALES_PER_ROW * np.count_nonzero(weights)
 
-        def fit(rows: Array) -> LinearPredictive:
+        def fit(rows: Array) -> Forecast:
             part = X[rows], weights[rows]
             basis = self._fit_basis(*part)
             basis = basis if again else basis.rescaled(log_scales)
             offset, problem = self._problem(basis, part[0], y[rows], part[1], noise)
-            if again:
-                basis, solution = self._search(quick, problem, basis, *part, tol)
-            else:
+            if not again:
                 solution = self._run(quick, problem, tol)
-            return self._of_fold(basis, part[0], offset, problem.sites, solution)
+                return self._of_fold(basis, part[0], offset, problem.sites, solution).observed
+            basis, solution = self._search(quick, problem, basis, *part, tol)
+            mean = self._of_fold(basis, part[0], offset, problem.sites, solution).mean
+            # With fewer rows another kind of model may be found: its errors count, not its std.
+            return lambda inputs: (mean(inputs), whole.observed(inputs)[1])
 
         try:
             self.calibration_ = calibration_factor(

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.predictive import Marginals
 from sparsebayes._support.validation import as_number
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # the rows to learn from, and those to predict
+Forecast = Callable[[Array], tuple[Array, Array]]  # mean and variance, noise included, at inputs
 
 _FOLDS = 5
 _FEWEST = 10  # distinct rows, with fewer of which folds say nothing
@@ -40,7 +40,7 @@ def check_calibrate(calibrate: Any) -> None:
 
 
 def calibration_factor(
-    fit: Callable[[Array], Marginals],
+    fit: Callable[[Array], Forecast],
     X: Array,
     y: Array,
     weights: Array,
@@ -53,7 +53,7 @@ def calibration_factor(
     Parameters
     ----------
     fit : callable
-        From row numbers to the model fitted to these rows.
+        From row numbers to the predictions of a model fitted to these rows.
     X, y, weights : ndarray
         A weight counts as so many equal rows.
     calibrate : "auto", None, int, splitter, or list of pairs
@@ -67,9 +67,8 @@ def calibration_factor(
         return 1.0
     squares = total = 0.0
     for train, test in _folds(X, y, weights, calibrate, name, enough):
-        model = fit(train)
-        mean, variance = model.marginal(X[test])
-        errors = (y[test] - mean) ** 2 / (variance + model.noise)
+        mean, variance = fit(train)(X[test])
+        errors = (y[test] - mean) ** 2 / variance
         squares += float(weights[test] @ errors)
         total += float(weights[test].sum())
     factor = np.sqrt(squares / total) if total > 0 else 1.0

@@ -65,6 +65,11 @@ class Marginals(ABC):
     def marginal(self, X: Array) -> tuple[Array, Array]:
         """Mean and variance at each row of X, (n,), without the noise."""
 
+    def observed(self, X: Array) -> tuple[Array, Array]:
+        """Mean and variance of a new observation at each row of X, (n,)."""
+        mean, variance = self.marginal(X)
+        return mean, variance + self.noise
+
     @abstractmethod
     def closed_form(self) -> tuple[ClosedForm | None, str]:
         """The part of the model whose moments at Gaussian inputs are known, if there is one.

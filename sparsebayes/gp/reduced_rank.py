@@ -185,7 +185,7 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         noise = 0.1 * variance if fixed is None else fixed
         self._learn(X, target, kernel, noise, variance)
         self.calibration_ = calibration_factor(
-            lambda rows: self._of_fold(X[rows], y[rows]),
+            lambda rows: self._of_fold(X[rows], y[rows]).observed,
             X,
             y,
             np.ones(len(y)),

@@ -49,8 +49,7 @@ class MomentMap(ABC):
 
     def predict(self, X: Array) -> tuple[Array, Array]:
         """Mean and variance at the rows of X, noise included."""
-        mean, variance = self.marginals.marginal(X)
-        return mean, variance + self.marginals.noise
+        return self.marginals.observed(X)
 
     def __call__(self, mean: Array, cov: Array) -> Moments:
         """Moments at inputs with means (n, D) and covariances (n, D, D)."""
