@@ -326,7 +326,8 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         state, extra = solution.state, None
         order = np.argsort(state.active)
         part = basis.select(basis.distinct_[state.active[order]])
-        mean, sigma = state.mean[order], state.cov[order][:, order]
+        root = None if state.residual is None else state.root[order]
+        mean, sigma = state.mean[order], Covariance(state.cov[order][:, order], root)
         if self.augment:
             every = np.arange(order.size)
             kept = KeptWeights(part, mean, sigma, state.alpha[order], np.zeros_like(every), every)

@@ -138,8 +138,7 @@ def bayesian_ridge() -> Probabilistic:
 
 def our_regressions() -> list[Probabilistic]:
     """The default and what it is without calibration."""
-    known = {"calibrate": None} if "calibrate" in RVR().get_params() else {}  # not calibrated yet
-    return [rvr(OURS), rvr(PLAIN, **known)]
+    return [rvr(OURS), rvr(PLAIN, calibrate=None)]
 
 
 def all_regressions() -> list[Probabilistic]:

@@ -41,6 +41,11 @@ class Covariance:
             return rows @ self.matrix
         return rows @ self.root @ self.root.T
 
+    def scaled(self, factor: float) -> Covariance:
+        """``factor² Σ``."""
+        root = None if self.root is None else factor * self.root
+        return Covariance(factor**2 * self.matrix, root)
+
     def variances(self, rows: Array) -> Array:
         """The diagonal of `between`."""
         if self.root is None:

@@ -50,7 +50,7 @@ class LinearPredictive(Predictive):
             return self
         return replace(
             self,
-            sigma=factor**2 * self.sigma,
+            sigma=self.sigma.scaled(factor),
             noise=factor**2 * self.noise,
             widening=factor * self.widening,
         )

@@ -46,7 +46,7 @@ BASES = {
 
 @pytest.fixture(scope="module", params=BASES)
 def model(request):
-    return RVR(BASES[request.param], augment=True).fit(X, Y)
+    return RVR(BASES[request.param], augment=True, calibrate=None).fit(X, Y)
 
 
 def dense(model, X, y, weights, inputs):
@@ -68,7 +68,9 @@ def dense(model, X, y, weights, inputs):
 @pytest.mark.parametrize("weights", [np.ones(60), WEIGHTS], ids=["", "weighted"])
 @pytest.mark.parametrize("basis", BASES)
 def test_regression_is_a_gaussian_process(basis, weights):
-    model = RVR(BASES[basis], noise=0.01, augment=True).fit(X, Y, sample_weight=weights)
+    model = RVR(BASES[basis], noise=0.01, augment=True, calibrate=None).fit(
+        X, Y, sample_weight=weights
+    )
     mean, std = model.predict(GRID, return_std=True)
     expected = np.array(list(dense(model, X, Y, weights, GRID)))
     assert_allclose(mean, expected[:, 0], rtol=1e-8)
@@ -81,7 +83,7 @@ def test_regression_is_a_gaussian_process(basis, weights):
 @pytest.mark.parametrize("noise", [1e-6, 1e-10])
 def test_small_noise_leaves_digits(noise):
     clean = np.sinc(X[:, 0] / np.pi)
-    model = RVR(RBF(1.0), noise=noise, augment=True).fit(X, clean)
+    model = RVR(RBF(1.0), noise=noise, augment=True, calibrate=None).fit(X, clean)
     mean, std = model.predict(GRID, return_std=True)
     expected = np.array(list(dense(model, X, clean, np.ones(60), GRID)))
     # The dense solution itself has a few digits less with less noise.
@@ -93,8 +95,12 @@ def test_interpolation_does_not_depend_on_its_way():
     rng = np.random.default_rng(1)
     inputs, y = rng.random((15, 30)), rng.integers(0, 3, 15).astype(float)
     weights = rng.integers(0, 5, 15)
-    often = RVR(RBF(1.1), augment=True).fit(inputs.repeat(weights, axis=0), y.repeat(weights))
-    heavy = RVR(RBF(1.1), augment=True).fit(inputs[::-1], y[::-1], sample_weight=weights[::-1])
+    often = RVR(RBF(1.1), augment=True, calibrate=None).fit(
+        inputs.repeat(weights, axis=0), y.repeat(weights)
+    )
+    heavy = RVR(RBF(1.1), augment=True, calibrate=None).fit(
+        inputs[::-1], y[::-1], sample_weight=weights[::-1]
+    )
     assert "interpolates" in often.stop_reason_ and "interpolates" in heavy.stop_reason_
     for model in (often, heavy):
         moment = model.alpha_ * (model.weights_**2 + model.sigma_.diagonal())
@@ -103,9 +109,9 @@ def test_interpolation_does_not_depend_on_its_way():
 
 
 def test_far_from_the_data_the_prior_is_back():
-    classical = RVR(RBF(1.0)).fit(X, Y).predict(FAR, return_std=True)[1]
+    classical = RVR(RBF(1.0), calibrate=None).fit(X, Y).predict(FAR, return_std=True)[1]
     for augment, variance in ((True, Y.var()), (2.5, 2.5)):
-        model = RVR(RBF(1.0) + RBF(2.0), augment=augment).fit(X, Y)
+        model = RVR(RBF(1.0) + RBF(2.0), augment=augment, calibrate=None).fit(X, Y)
         std = model.predict(FAR, return_std=True)[1]
         bias = model.relevance_[0] == 0
         known = model.noise_variance_ + (model.sigma_[0, 0] if bias else 0.0)
@@ -114,7 +120,7 @@ def test_far_from_the_data_the_prior_is_back():
 
 
 def test_error_bars_are_never_smaller(model):
-    classical = RVR(model.basis).fit(X, Y)
+    classical = RVR(model.basis, calibrate=None).fit(X, Y)
     points = np.vstack([GRID, X, FAR])
     ours, theirs = (m.predict(points, return_std=True)[1] for m in (model, classical))
     assert np.all(ours >= theirs)
@@ -122,19 +128,27 @@ def test_error_bars_are_never_smaller(model):
 
 
 def test_repeated_rows_are_weights():
-    often = RVR(RBF(1.0), augment=True).fit(np.repeat(X, 2, axis=0), np.repeat(Y, 2))
-    heavy = RVR(RBF(1.0), augment=True).fit(X, Y, sample_weight=np.full(60, 2.0))
+    often = RVR(RBF(1.0), augment=True, calibrate=None).fit(
+        np.repeat(X, 2, axis=0), np.repeat(Y, 2)
+    )
+    heavy = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y, sample_weight=np.full(60, 2.0))
     assert_allclose(often.predict(GRID, True), heavy.predict(GRID, True), rtol=1e-6)
 
 
 def test_scale_of_the_targets_is_only_scale():
-    ours = RVR(RBF(1.0), augment=True).fit(X, Y).predict(GRID, return_std=True)
-    theirs = RVR(RBF(1.0), augment=True).fit(X, 1e6 * Y).predict(GRID, return_std=True)
+    ours = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y).predict(GRID, return_std=True)
+    theirs = (
+        RVR(RBF(1.0), augment=True, calibrate=None).fit(X, 1e6 * Y).predict(GRID, return_std=True)
+    )
     assert_allclose(np.array(theirs) / 1e6, ours, rtol=1e-6)
 
 
 def test_constant_targets_leave_nothing_to_vary():
-    mean, std = RVR(RBF(1.0), augment=True).fit(X, np.full(60, 7.0)).predict(FAR, return_std=True)
+    mean, std = (
+        RVR(RBF(1.0), augment=True, calibrate=None)
+        .fit(X, np.full(60, 7.0))
+        .predict(FAR, return_std=True)
+    )
     assert_allclose(mean, 7.0)
     assert np.all(std < 1e-6)
 
@@ -144,7 +158,7 @@ def test_blocks_give_the_same(augment, monkeypatch):
     monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 20)
     monkeypatch.setattr(sparsebayes._rvm.augment, "_FEWEST", 5)
     monkeypatch.setattr(sparsebayes._rvm.augment, "_ROWS", 7)
-    model = RVR(RBF(1.0) + Laplacian(2.0), augment=augment).fit(X, Y)
+    model = RVR(RBF(1.0) + Laplacian(2.0), augment=augment, calibrate=None).fit(X, Y)
     several = RVC(RBF(1.0), augment=augment).fit(X3, Y3)
     whole = *model.predict(GRID, return_std=True), several.predict_proba(X3)
     with config_context(working_memory=0.05):
@@ -168,7 +182,7 @@ def test_covariance_agrees_with_the_error_bars(model):
 
 
 def test_covariance_of_a_kernel_does_not_depend_on_other_points():
-    model = RVR(RBF(1.0), augment=True).fit(X, Y)
+    model = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y)
     cov = model.predict(GRID, return_cov=True)[1]
     assert_allclose(model.predict(GRID[::5], return_cov=True)[1], cov[::5, ::5], rtol=1e-10)
     extra = model.augment_variance_ * np.exp(-0.5)  # two points a length scale apart, far away
@@ -181,14 +195,14 @@ def test_covariance_of_any_function_knows_what_is_near():
     def bell(X, Z):
         return np.exp(-0.5 * (X - Z.T) ** 2)
 
-    model = RVR(bell, bias=False, augment=True).fit(X, Y)
+    model = RVR(bell, bias=False, augment=True, calibrate=None).fit(X, Y)
     far = model.predict([[60.0], [60.1], [90.0]], return_cov=True)[1] / model.augment_variance_
     assert far[0, 1] > 0.99 and abs(far[0, 2]) < 1e-9
 
 
 @pytest.mark.parametrize("basis", ["rbf", "union", "spline"])
 def test_samples_have_the_moments(basis):
-    model = RVR(BASES[basis], augment=True).fit(X, Y)
+    model = RVR(BASES[basis], augment=True, calibrate=None).fit(X, Y)
     points = GRID[::4]
     mean, cov = model.predict(points, return_cov=True)
     draws = model.sample_y(points, 20_000, random_state=1)
@@ -308,12 +322,12 @@ def test_class_weights_are_repeated_rows():
 
 
 def test_fast_is_exact_with_few_rows_and_close_with_many():
-    full = RVR(RBF(1.0), augment=True).fit(X, Y).predict(GRID, return_std=True)
-    fast = RVR(RBF(1.0), augment="fast").fit(X, Y).predict(GRID, return_std=True)
+    full = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y).predict(GRID, return_std=True)
+    fast = RVR(RBF(1.0), augment="fast", calibrate=None).fit(X, Y).predict(GRID, return_std=True)
     assert_array_equal(full, fast)
     many, y, _ = make_sinc(1500, random_state=1, low=-5.0, high=5.0)
-    full = RVR(RBF(1.0), augment=True).fit(many, y)
-    fast = RVR(RBF(1.0), augment="fast").fit(many, y)
+    full = RVR(RBF(1.0), augment=True, calibrate=None).fit(many, y)
+    fast = RVR(RBF(1.0), augment="fast", calibrate=None).fit(many, y)
     assert len(fast._training_rows.rows) == 512
     assert len(pickle.dumps(fast._training_rows.rows)) < len(pickle.dumps(full._training_rows.rows))
     assert_allclose(*(model.predict(GRID, True) for model in (full, fast)), rtol=2e-3)
@@ -352,8 +366,8 @@ def test_wrong_values_are_errors(machine, augment):
 
 
 def test_refit_without_forgets():
-    model = RVR(RBF(1.0), augment=True).fit(X, Y)
-    classical = RVR(RBF(1.0)).fit(X, Y)
+    model = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y)
+    classical = RVR(RBF(1.0), calibrate=None).fit(X, Y)
     model.set_params(augment=False).fit(X, Y)
     assert not hasattr(model, "augment_variance_")
     assert set(vars(model)) == set(vars(classical))
@@ -370,13 +384,13 @@ def test_inputs_are_not_modified():
         key = A.tobytes(), B.tobytes()
         return cached.setdefault(key, np.exp(-0.5 * (A - B.T) ** 2))
 
-    model = RVR(kernel, augment=True).fit(X, Y)
+    model = RVR(kernel, augment=True, calibrate=None).fit(X, Y)
     first = model.predict(GRID, return_std=True)
     assert_array_equal(first, model.predict(GRID, return_std=True))
 
 
 def test_rows_without_weight_are_not_kept():
-    model = RVR(RBF(1.0), augment=True).fit(X, Y, sample_weight=WEIGHTS)
+    model = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y, sample_weight=WEIGHTS)
     assert_array_equal(model._training_rows.rows, X[WEIGHTS > 0])
 
 
@@ -384,7 +398,7 @@ def test_rows_without_weight_are_not_kept():
 @pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}], ids=["softmax", "ovr"])
 def test_models_on_disk(tmp_path, augment, options, monkeypatch):
     monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 40)
-    regression = RVR(RBF(1.0), augment=augment).fit(X, Y)
+    regression = RVR(RBF(1.0), augment=augment, calibrate=None).fit(X, Y)
     classification = RVC(RBF(1.0), augment=augment, **options).fit(X3, Y3)
     for k, model in enumerate((regression, classification)):
         persistence.save(model, tmp_path / f"{k}.skops")
@@ -444,7 +458,7 @@ warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 X = rng.uniform(-3, 3, (5000, 4))
 y = np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(5000)
-model = RVR({basis!r}, augment={augment!r}, max_iter=5).fit(X, y)
+model = RVR({basis!r}, augment={augment!r}, max_iter=5, calibrate=None).fit(X, y)
 model.predict(rng.uniform(-3, 3, (10_000, 4)), return_std=True)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

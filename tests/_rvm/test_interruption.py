@@ -72,23 +72,38 @@ def test_the_best_model_so_far_is_kept(name, step):
     assert model.feature_importances_.shape == (2,)
 
 
-@pytest.mark.parametrize("model", [RVR(RBF(3.0), adapt="ard"), RVC(RBF(3.0), adapt="ard")], ids=str)
-def test_while_length_scales_are_learned(model, monkeypatch):
-    """The first fit was over: it is the best model so far."""
-    targets = TARGETS if isinstance(model, RVR) else Y
+def test_while_length_scales_are_learned(monkeypatch):
+    """With labels the first fit was over: it is the best model so far. Else there is none yet."""
 
     def learn(problem, family):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(scales, "learn", learn)
-    model = clone(model)
+    model = RVC(RBF(3.0), adapt="ard")
     with pytest.raises(KeyboardInterrupt, match="interrupted"):
-        model.fit(X, targets)
-    first = clone(model).set_params(adapt=None).fit(X, targets)
+        model.fit(X, Y)
+    first = clone(model).set_params(adapt=None).fit(X, Y)
     assert_marked(model, first.n_iter_)
     # The scales have been through a logarithm.
     assert_allclose(model.predict(GRID), first.predict(GRID), rtol=1e-10, atol=1e-12)
     assert_allclose(model.length_scale_, [3.0, 3.0], rtol=1e-14)
+    model = RVR(RBF(3.0), adapt="ard")
+    with pytest.raises(KeyboardInterrupt, match="interrupted"):
+        model.fit(X, TARGETS)
+    assert_marked(model, 0)
+    assert model.relevance_.size == 0
+
+
+def test_while_folds_are_fitted(monkeypatch):
+    """The model is there, its standard deviations are not calibrated."""
+    model = RVR(RBF(3.0))
+    monkeypatch.setattr(Sequential, "quick", lambda self: Cut(1))
+    with pytest.raises(KeyboardInterrupt, match=r"^RVR interrupted"):
+        model.fit(X, TARGETS)
+    assert model.calibration_ == 1.0 and not model.converged_
+    assert_array_equal(
+        model.predict(GRID), RVR(RBF(3.0), calibrate=None).fit(X, TARGETS).predict(GRID)
+    )
 
 
 @pytest.mark.parametrize("step", [0, 3])

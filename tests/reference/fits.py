@@ -105,22 +105,28 @@ def rvr_isotropic_union() -> list[Any]:
 
 @fit
 def rvr_sequential_bic() -> list[Any]:
-    return regression(RVR(RBF(2.0), prior="bic"), sinc())
+    return regression(RVR(RBF(2.0), prior="bic", calibrate=None), sinc())
 
 
 @fit
 def rvr_em_gamma() -> list[Any]:
-    return regression(RVR(RBF(2.0), solver=EM(), prior=Gamma(1e-3, 1e-3), tol=0.1), sinc())
+    return regression(
+        RVR(RBF(2.0), solver=EM(), prior=Gamma(1e-3, 1e-3), tol=0.1, calibrate=None), sinc()
+    )
 
 
 @fit
 def rvr_mackay_noise() -> list[Any]:
-    return regression(RVR(LinearSpline(), solver="mackay", noise=0.01, tol=0.1), sinc())
+    return regression(
+        RVR(LinearSpline(), solver="mackay", noise=0.01, tol=0.1, calibrate=None), sinc()
+    )
 
 
 @fit
 def rvr_subspace_aic() -> list[Any]:
-    model = RVR(RBF(2.0), solver=Subspace(size=30), prior="aic", tol=0.1, random_state=0)
+    model = RVR(
+        RBF(2.0), solver=Subspace(size=30), prior="aic", tol=0.1, random_state=0, calibrate=None
+    )
     return regression(model, sinc())
 
 
@@ -132,13 +138,15 @@ def rvr_augment() -> list[Any]:
 @fit
 def rvr_augment_fast() -> list[Any]:
     X, y, _ = make_sinc(600, noise=0.1, random_state=0)
-    return regression(RVR(RBF(2.0), augment="fast"), (X, y, np.linspace(-12, 12, 41)[:, None]))
+    return regression(
+        RVR(RBF(2.0), augment="fast", calibrate=None), (X, y, np.linspace(-12, 12, 41)[:, None])
+    )
 
 
 @fit
 def rvr_polynomial_weights() -> list[Any]:
     X, y, new = friedman()
-    model = RVR("polynomial", prior="ric").fit(X, y, np.arange(len(X)) % 3)
+    model = RVR("polynomial", prior="ric", calibrate=None).fit(X, y, np.arange(len(X)) % 3)
     return [*model.predict(new, return_cov=True), model.sample_y(new, 2, random_state=0)]
 
 
@@ -190,7 +198,7 @@ def rvc_one_vs_rest() -> list[Any]:
 @fit
 def reduced_rank() -> list[Any]:
     X, y, new = friedman()
-    model = ReducedRankGPR(n_support=20, n_cycles=3, random_state=0).fit(X, y)
+    model = ReducedRankGPR(n_support=20, n_cycles=3, random_state=0, calibrate=None).fit(X, y)
     return [*model.predict(new, return_std=True), model.support_, model.log_evidence_]
 
 

@@ -10,6 +10,9 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFit
 from sparsebayes import EM, RVR, Flat, Gamma, Sequential, Smoothness, Subspace
 from sparsebayes.basis import RBF, Polynomial
 
+# Some of these have a row or two.
+pytestmark = pytest.mark.filterwarnings("ignore:.*too few distinct rows")
+
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "bic": "bic", "gamma": Gamma(1e-3, 1e-3)}
 RNG = np.random.default_rng(0)
@@ -376,6 +379,10 @@ def test_unfitted(method):
         ("augment", "no", ValueError, r"augment must be True, False, 'fast' or a .*got 'no'"),
         ("augment", 0.0, ValueError, r"augment must be .*a positive variance, got 0.0"),
         ("augment", None, ValueError, r"augment must be .*got None"),
+        ("calibrate", "no", ValueError, r"calibrate must be 'auto', None, a number .*got 'no'"),
+        ("calibrate", 1, ValueError, r"calibrate must be .*folds from 2 on.*got 1"),
+        ("calibrate", True, ValueError, r"calibrate must be .*got True"),
+        ("calibrate", 2.5, ValueError, r"calibrate must be .*got 2.5"),
         ("n_restarts", -1, ValueError, r"n_restarts must be a whole number >= 0, got -1"),
         ("bias", "yes", ValueError, r"bias must be True or False, got 'yes'"),
         ("bias", None, ValueError, r"bias must be True or False, got None"),

@@ -33,7 +33,7 @@ GRID = np.linspace(-15, 15, 41)[:, None]
 
 @pytest.fixture(scope="module", params=SOLVERS)
 def model(request):
-    return RVR(adapt=None, solver=request.param, random_state=0).fit(X, Y)
+    return RVR(adapt=None, calibrate=None, solver=request.param, random_state=0).fit(X, Y)
 
 
 class Listener:

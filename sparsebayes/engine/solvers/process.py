@@ -99,7 +99,13 @@ class ProcessModel:
         chosen = by_target[np.random.default_rng(0).permutation(len(rows))[:size]]
         self.rows, self.weights, self.targets = rows[chosen], weights[chosen], targets[chosen]
         self.targets -= np.average(self.targets, weights=self.weights)
-        self.energy = float(self.targets @ self.targets)
+        unit = float(np.sqrt(np.mean(self.targets**2)))
+        self.energy = len(self.targets) * unit**2
+        if unit > 0:  # in which value and prior have no unit
+            self.targets /= unit
+            self.noise_variance = (
+                None if sites.noise_variance is None else (sites.noise_variance / unit**2)
+            )
         fixed = family.fixed(self.rows)
         fixed = fixed[:, np.ptp(fixed, axis=0) > 0] if len(fixed) else fixed
         self.fixed = fixed / np.sqrt(np.mean(fixed**2, axis=0)) if fixed.size else None
@@ -133,8 +139,8 @@ class ProcessModel:
         else:
             variance = self.noise_variance
             value = 0.5 * energy / variance + 0.5 * linalg.log_det(factor)
-        # Log signal variance over that of the targets, where it is larger.
-        excess = np.maximum(np.log(inverse * variance * size / self.energy), 0.0)
+        # Log signal variance, where it is larger than that of the targets, which is 1.
+        excess = np.maximum(np.log(inverse * variance), 0.0)
         value += 0.5 * self.price * float(excess @ excess)
         share = 1.0 / variance
         if self.noise_variance is None:  # which moves with all parameters

@@ -1,0 +1,87 @@
+"""The Gaussian process that judges length scales."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from sparsebayes._rvm.length_scales import ScaleFamily
+from sparsebayes.basis import RBF, Bias, Laplacian, Linear
+from sparsebayes.engine import Gaussian
+from sparsebayes.engine.solvers.process import ProcessModel
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 3))
+Y = 3.0 * X[:, 0] + 0.01 * RNG.standard_normal(30)
+WEIGHTS = RNG.uniform(0.5, 2.0, 30)
+BASES = [RBF(1.3), Bias() + RBF([1.0, 2.0, 3.0]) + Linear() + Laplacian(0.7)]
+
+
+def process(basis, noise, *, ard=True, size=30, price=2.0):
+    fitted = basis.fit(X, WEIGHTS)
+    family = ScaleFamily(fitted, X, WEIGHTS, 1 << 28, ard=ard)
+    return ProcessModel(Gaussian(Y, WEIGHTS, noise), family, size, price)
+
+
+@pytest.mark.parametrize("ard", [True, False])
+@pytest.mark.parametrize("noise", [None, 0.1])
+@pytest.mark.parametrize("basis", BASES, ids=str)
+def test_derivatives(basis, noise, ard):
+    model = process(basis, noise, ard=ard)
+    point = model.begin(model.family.start, 1e-4)
+    point = point + 0.1 * np.random.default_rng(1).standard_normal(point.size)
+    _, slopes = model(point)
+    steps = 1e-5 * np.eye(point.size)
+    found = [(model(point + step)[0] - model(point - step)[0]) / 2e-5 for step in steps]
+    np.testing.assert_allclose(slopes, found, rtol=1e-6, atol=1e-6 * np.abs(slopes).max())
+
+
+def test_value_is_minus_the_log_density():
+    model = process(RBF(1.3), 0.1, price=0.0)
+    values = []
+    for ratio in (0.1, 0.01):
+        cov = RBF(1.3).fit(X).columns(X) * 0.1 / ratio + np.diag(0.1 / WEIGHTS)
+        target = Y - np.average(Y, weights=WEIGHTS)
+        density = multivariate_normal(np.zeros(30), cov).logpdf(target)
+        values.append(model(model.begin(model.family.start, ratio))[0] + density)
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("price", [0.0, 2.0])
+def test_the_best_noise_is_found(price):
+    """It is free, so no fixed one has more evidence."""
+    free = process(RBF(1.3), None, price=price)
+    point = free.begin(free.family.start, 0.5)  # a signal that the prior leaves alone
+    at = np.log(np.mean((Y - np.average(Y, weights=WEIGHTS)) ** 2))
+    fixed = []
+    for log_noise in np.linspace(at - 6.0, at + 2.0, 200):
+        model = process(RBF(1.3), float(np.exp(log_noise)), price=0.0)
+        fixed.append(model(point)[0] + 15.0 * (log_noise - at))
+    prior = free(point)[0] - process(RBF(1.3), None, price=0.0)(point)[0]
+    assert free(point)[0] - prior + 15.0 == pytest.approx(min(fixed), abs=0.02)
+
+
+def test_order_and_repetition_do_not_matter():
+    order = np.random.default_rng(2).permutation(30)
+    twice = np.concatenate([order, order])
+
+    def value(rows, weights):
+        fitted = RBF(1.3).fit(X[rows], weights)
+        family = ScaleFamily(fitted, X[rows], weights, 1 << 28, ard=True)
+        model = ProcessModel(Gaussian(Y[rows], weights, None), family, 12, 2.0)
+        return model(model.begin(family.start, 0.01))[0]
+
+    plain = value(np.arange(30), np.ones(30))
+    assert value(order, np.ones(30)) == pytest.approx(plain, rel=1e-12)
+    assert value(twice, np.full(60, 0.5)) == pytest.approx(plain, rel=1e-12)
+
+
+def test_equal_rows_do_not_say_that_there_is_no_noise():
+    rng = np.random.default_rng(3)
+    inputs = np.repeat(rng.standard_normal((40, 2)), 2, axis=0)
+    targets = np.repeat(rng.standard_normal(40), 2)
+    fitted = RBF(1.0).fit(inputs)
+    family = ScaleFamily(fitted, inputs, np.ones(80), 1 << 28, ard=True)
+    model = ProcessModel(Gaussian(targets, np.ones(80), None), family, 80)
+    narrow = family.start - 4.0
+    loud, quiet = (model(model.begin(narrow, ratio))[0] for ratio in (1.0, 1e-6))
+    assert loud == pytest.approx(quiet, abs=0.5)  # nothing tells narrow functions from noise

@@ -1,0 +1,164 @@
+"""Standard deviations that are calibrated on folds."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
+
+from sparsebayes import RVR, ReducedRankGPR, predict_uncertain
+from sparsebayes._support.calibration import content_folds
+from sparsebayes.basis import RBF
+from sparsebayes.datasets import make_friedman1
+
+X, Y, _ = make_friedman1(120, noise=1.0, random_state=0)
+NEW, TRUTH, _ = make_friedman1(500, noise=1.0, random_state=1)
+NARROW = RBF(0.8)  # takes up much of the noise
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return RVR(NARROW).fit(X, Y), RVR(NARROW, calibrate=None).fit(X, Y)
+
+
+def test_the_mean_stays_and_the_bars_are_multiplied(pair):
+    model, classical = pair
+    assert classical.calibration_ == 1.0
+    assert model.calibration_ > 1.5
+    mean, std = model.predict(NEW, return_std=True)
+    plain, narrow = classical.predict(NEW, return_std=True)
+    assert_array_equal(mean, plain)
+    assert_allclose(std, model.calibration_ * narrow, rtol=1e-12)
+    assert np.mean(np.abs(TRUTH - plain) < 1.96 * narrow) < 0.85
+    assert 0.9 < np.mean(np.abs(TRUTH - mean) < 1.96 * std) < 0.99
+    for name in ("weights_", "sigma_", "alpha_", "relevance_", "noise_variance_"):
+        assert_array_equal(getattr(model, name), getattr(classical, name))
+
+
+def test_everything_uses_the_factor(pair):
+    model, classical = pair
+    square = model.calibration_**2
+    assert_allclose(
+        model.predict(NEW[:5], return_cov=True)[1],
+        square * classical.predict(NEW[:5], return_cov=True)[1],
+        rtol=1e-10,
+    )
+    function = [m.predict(NEW, return_std=True, include_noise=False)[1] for m in pair]
+    assert_allclose(function[0], model.calibration_ * function[1], rtol=1e-10)
+    assert np.all(function[1] < classical.predict(NEW, return_std=True)[1])
+    draws = [m.sample_y(NEW[:5], 400, random_state=0) for m in pair]
+    middle = model.predict(NEW[:5])[:, None]
+    assert_allclose(draws[0] - middle, model.calibration_ * (draws[1] - middle), rtol=1e-6)
+
+
+def test_uncertain_inputs(pair):
+    """Var m(x) + c² E s²(x)."""
+    model, classical = pair
+    cov = 0.01 * np.eye(10)
+    _, variance = predict_uncertain(model, NEW[:5], cov)
+    rng = np.random.default_rng(0)
+    for mean, found in zip(NEW[:5], variance, strict=True):
+        m, s = classical.predict(mean + 0.1 * rng.standard_normal((20000, 10)), return_std=True)
+        assert found == pytest.approx(m.var() + model.calibration_**2 * np.mean(s**2), rel=0.03)
+
+
+def test_augmented_bars_too():
+    model, plain = (RVR(NARROW, augment=True, calibrate=c).fit(X, Y) for c in ("auto", None))
+    mean, std = model.predict(NEW, return_std=True)
+    other, narrow = plain.predict(NEW, return_std=True)
+    assert_array_equal(mean, other)
+    assert_allclose(std, model.calibration_ * narrow, rtol=1e-10)
+    assert_allclose(
+        model.predict(NEW[:4], return_cov=True)[1],
+        model.calibration_**2 * plain.predict(NEW[:4], return_cov=True)[1],
+        rtol=1e-10,
+    )
+
+
+@pytest.mark.parametrize("make", [lambda: RVR(NARROW), ReducedRankGPR], ids=["RVR", "process"])
+def test_order_of_the_samples(make):
+    order = np.random.default_rng(0).permutation(120)
+    found = [make().fit(X[rows], Y[rows]).calibration_ for rows in (np.arange(120), order)]
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+def test_repeated_samples_share_a_fold():
+    twice = np.repeat(np.arange(120), 2)
+    weighted = RVR(NARROW).fit(X, Y, sample_weight=np.full(120, 2.0))
+    repeated = RVR(NARROW).fit(X[twice], Y[twice])
+    assert repeated.calibration_ == pytest.approx(weighted.calibration_, rel=1e-3)
+    some = np.r_[np.ones(60), np.zeros(60)]
+    assert RVR(NARROW).fit(X, Y, sample_weight=some).calibration_ == pytest.approx(
+        RVR(NARROW).fit(X[:60], Y[:60]).calibration_, rel=1e-3
+    )
+
+
+def test_folds():
+    fold = content_folds(X, Y, np.ones(120), 5)
+    assert_array_equal(np.bincount(fold), [24] * 5)
+    order = np.random.default_rng(0).permutation(120)
+    assert_array_equal(content_folds(X[order], Y[order], np.ones(120), 5), fold[order])
+    turned = X[:, ::-1]
+    assert_array_equal(content_folds(turned, 10.0 * Y + 3.0, np.ones(120), 5), fold)
+    assert content_folds(X[:4].repeat(30, axis=0), Y, np.ones(120), 5) is None
+
+
+def test_other_folds():
+    groups = np.repeat(np.arange(12), 10)
+    pairs = list(GroupKFold(3).split(X, Y, groups))
+    factors = [
+        RVR(NARROW, calibrate=calibrate).fit(X, Y).calibration_
+        for calibrate in (5, 2, 10, KFold(4), TimeSeriesSplit(3), pairs)
+    ]
+    assert factors[0] == RVR(NARROW).fit(X, Y).calibration_
+    assert all(1.2 < factor < 6.0 for factor in factors)
+    assert len(set(factors)) == 6
+    # Rows without weight are in no fold, and keep their numbers.
+    weights = np.r_[np.zeros(60), np.ones(60)]
+    shifted = [(train + 60, test + 60) for train, test in KFold(3).split(X[60:])]
+    assert RVR(NARROW, calibrate=shifted).fit(X, Y, weights).calibration_ == pytest.approx(
+        RVR(NARROW, calibrate=KFold(3)).fit(X[60:], Y[60:]).calibration_, rel=1e-3
+    )
+
+
+def test_too_few_rows_say_so():
+    with pytest.warns(UserWarning, match=r"RVR was given too few distinct rows .*calibrate=None"):
+        model = RVR(RBF(2.0), noise=1.0).fit(X[:8], Y[:8])
+    assert model.calibration_ == 1.0
+    RVR(RBF(2.0), noise=1.0, calibrate=None).fit(X[:8], Y[:8])
+
+
+def test_targets_without_noise():
+    flat = RVR(NARROW).fit(X, np.full(120, 3.0))
+    assert flat.calibration_ == 1.0
+    exact = RVR("linear").fit(X, X @ np.arange(10.0))
+    assert np.isfinite(exact.predict(NEW, return_std=True)[1]).all()
+
+
+def test_many_scales_are_learned_again():
+    """At scales that had seen the fold, its rows would be predicted too well."""
+    rng = np.random.default_rng(0)
+    inputs = rng.standard_normal((60, 30))
+    targets = inputs[:, 0] + np.sin(2 * inputs[:, 1]) + 0.3 * rng.standard_normal(60)
+    new = rng.standard_normal((500, 30))
+    truth = new[:, 0] + np.sin(2 * new[:, 1]) + 0.3 * rng.standard_normal(500)
+    model = RVR().fit(inputs, targets)
+    mean, std = model.predict(new, return_std=True)
+    assert np.mean(np.abs(truth - mean) < 1.96 * std) > 0.88
+    fixed = RVR(RBF(model.length_scale_)).fit(inputs, targets)
+    assert fixed.calibration_ < model.calibration_
+
+
+def test_process():
+    model, plain = (
+        ReducedRankGPR(n_support=40, random_state=0, calibrate=c).fit(X, Y) for c in ("auto", None)
+    )
+    mean, std = model.predict(NEW, return_std=True)
+    other, narrow = plain.predict(NEW, return_std=True)
+    assert_array_equal(mean, other)
+    assert_allclose(std, model.calibration_ * narrow, rtol=1e-12)
+    assert model.calibration_ != 1.0
+    assert_allclose(
+        model.predict(NEW[:4], return_cov=True)[1],
+        model.calibration_**2 * plain.predict(NEW[:4], return_cov=True)[1],
+        rtol=1e-10,
+    )
