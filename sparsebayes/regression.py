@@ -277,7 +277,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     ) -> tuple[Array, Array, float]:
         """Those of the log likelihood at X, (N, 1) and (N, 1, 1), and the targets' variance."""
         residual = sites.target - kept.basis.columns(X) @ kept.mean
-        curve = (solution.state.beta * sites.weights)[:, None]
+        curve = (sites.weights / float(1.0 / solution.state.beta))[:, None]
         variance = float(np.average(sites.target**2, weights=sites.weights))
         return curve * residual[:, None], curve[:, None], variance
 
