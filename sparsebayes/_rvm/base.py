@@ -14,7 +14,7 @@ from sparsebayes._rvm.augment import Augmentation, KeptWeights, RowSummary, Trai
 from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.importances import input_importances
 from sparsebayes._rvm.input_range import in_range, input_range
-from sparsebayes._rvm.length_scales import ScaleFamily, design_of
+from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known, design_of
 from sparsebayes._rvm.options import as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
@@ -24,6 +24,8 @@ from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.engine import Adaptive, Design, Interrupted, Problem, Solution, Solver, run
 
 Array = np.ndarray
+
+_ROWS_PER_SCALE = 5  # samples for each input, of kernels that are no covariances
 
 
 class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
@@ -97,7 +99,9 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         auto = self.adapt == "auto"
         if self.adapt is None or not basis.log_scales().size or (auto and basis.scales_given):
             return None
-        fine = not auto or self._learns_scales
+        # Without the evidence of a process many scales would follow the noise: then only units.
+        enough = covariances_known(basis) or weights.sum() >= _ROWS_PER_SCALE * X.shape[1]
+        fine = not auto or (self._learns_scales and enough)
         ard = self.adapt != "isotropic"
         return ScaleFamily(basis, X, weights, memory_budget(), ard=ard, fine=fine)
 

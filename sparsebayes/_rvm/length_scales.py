@@ -83,8 +83,8 @@ class ScaleFamily:
 
     @property
     def inputs(self) -> Array | None:
-        kernels = self._basis.centred
-        return self._X if all(kernel.positive_definite for kernel in kernels) else None
+        known = covariances_known(self._basis)
+        return self._X if known and any(own for _, own in self._kernels(self.start)) else None
 
     def _kernels(self, theta: Array) -> list[tuple[Centred, bool]]:
         """Each kernel, and whether it has functions of its own, or only repeats others."""
@@ -107,6 +107,11 @@ class ScaleFamily:
     def fixed(self, Z: Array) -> Array:
         functions = self._basis.distinct_
         return self._basis.columns(Z, functions[self._basis.kinds()[functions] < 0])
+
+
+def covariances_known(basis: Basis) -> bool:
+    """Whether all its kernels are covariances."""
+    return all(kernel.positive_definite for kernel in basis.centred)
 
 
 def _level_distance(values: Array) -> float:

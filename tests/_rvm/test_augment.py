@@ -161,7 +161,7 @@ def test_blocks_give_the_same(augment, monkeypatch):
     model = RVR(RBF(1.0) + Laplacian(2.0), augment=augment, calibrate=None).fit(X, Y)
     several = RVC(RBF(1.0), augment=augment).fit(X3, Y3)
     whole = *model.predict(GRID, return_std=True), several.predict_proba(X3)
-    with config_context(working_memory=0.05):
+    with config_context(working_memory=0.03):
         assert len(list(batches(len(GRID), model._augmentation().numbers))) > 3
         parts = *model.predict(GRID, return_std=True), several.predict_proba(X3)
     for ours, theirs in zip(parts, whole, strict=True):

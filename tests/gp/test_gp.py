@@ -122,9 +122,8 @@ def test_leave_one_out_is_that_of_refits(noise):
 def test_all_points_as_support_are_the_full_process(n_support):
     kernel = KERNELS["ard"]
     full = GaussianProcessRegressor(kernel + WhiteKernel(NOISE), optimizer=None).fit(X, CENTRED)
-    model = ReducedRankGPR(
-        kernel, optimize=False, noise=NOISE, n_support=n_support, calibrate=None
-    ).fit(X, Y)
+    options = {"optimize": False, "noise": NOISE, "n_support": n_support, "calibrate": None}
+    model = ReducedRankGPR(kernel, **options).fit(X, Y)
     assert sorted(model.support_) == list(range(len(X)))
     np.testing.assert_allclose(model.log_evidence_, full.log_marginal_likelihood_value_, rtol=1e-7)
     mean, cov = full.predict(GRID, return_cov=True)
@@ -139,22 +138,15 @@ def test_all_points_as_support_are_the_full_process(n_support):
 def test_optimum_with_all_points_is_that_of_the_full_process():
     kernel = ConstantKernel(1.0) * RBF([1.0, 1.0, 1.0], (1e-2, 1e3))
     full = GaussianProcessRegressor(kernel + WhiteKernel(0.1), alpha=0).fit(X, CENTRED)
-    model = ReducedRankGPR(kernel, calibrate=None).fit(X, Y)
+    model = ReducedRankGPR(kernel).fit(X, Y)
     np.testing.assert_allclose(model.log_evidence_, full.log_marginal_likelihood_value_, atol=1e-3)
 
 
 @pytest.mark.parametrize("extra", [False, True])
 def test_predictions_are_those_of_the_dense_formulas(extra):
     kernel = KERNELS["ard"]
-    model = ReducedRankGPR(
-        kernel,
-        optimize=False,
-        noise=NOISE,
-        n_support=8,
-        augment=extra,
-        random_state=0,
-        calibrate=None,
-    ).fit(X, Y)
+    options = {"optimize": False, "noise": NOISE, "augment": extra, "calibrate": None}
+    model = ReducedRankGPR(kernel, n_support=8, random_state=0, **options).fit(X, Y)
     mean, std = model.predict(GRID, return_std=True)
     for n, point in enumerate(GRID):
         support = np.vstack([model.support_vectors_, point]) if extra else model.support_vectors_
@@ -179,7 +171,7 @@ def test_extra_weight_only_adds_variance():
 
 
 def test_covariance_agrees_with_the_marginals():
-    model = ReducedRankGPR(n_support=6, random_state=0, calibrate=None).fit(X, Y)
+    model = ReducedRankGPR(n_support=6, random_state=0).fit(X, Y)
     for extra in (True, False):
         model.set_params(augment=extra)
         points = np.vstack([GRID, X[model.support_[:2]]])
@@ -191,7 +183,7 @@ def test_covariance_agrees_with_the_marginals():
 
 
 def test_weights_are_the_posterior_of_the_linear_model():
-    model = ReducedRankGPR(KERNELS["ard"], n_support=7, random_state=0, calibrate=None).fit(X, Y)
+    model = ReducedRankGPR(KERNELS["ard"], n_support=7, random_state=0).fit(X, Y)
     columns, Z = model.kernel_(X, model.support_vectors_), model.support_vectors_
     precision = columns.T @ columns / model.noise_variance_ + model.kernel_(Z)
     np.testing.assert_allclose(model.sigma_ @ precision, np.eye(7), atol=1e-6)
@@ -241,7 +233,7 @@ def test_selection_draws_candidates_and_refuses_dependent_ones():
 @pytest.mark.parametrize("selection", ["evidence", "posterior", "random"])
 def test_fit_learns_and_repeats_itself(selection):
     inputs, y = make(200, 2)
-    model = ReducedRankGPR(n_support=25, selection=selection, random_state=3, calibrate=None)
+    model = ReducedRankGPR(n_support=25, selection=selection, random_state=3)
     fitted = clone(model).fit(inputs, y)
     again = clone(model).fit(inputs, y)
     for name in ("support_", "evidence_path_", "noise_variance_", "weights_"):
@@ -264,9 +256,7 @@ def test_fit_learns_and_repeats_itself(selection):
 def test_turns_gain_evidence_over_a_random_support_set():
     inputs, y = make(300, 2)
     values = [
-        ReducedRankGPR(n_support=12, selection=s, random_state=0, calibrate=None)
-        .fit(inputs, y)
-        .log_evidence_
+        ReducedRankGPR(n_support=12, selection=s, random_state=0).fit(inputs, y).log_evidence_
         for s in ("random", "posterior", "evidence")
     ]
     assert min(values[1:]) > values[0] + 2
@@ -282,7 +272,7 @@ def test_best_turn_is_kept(monkeypatch):
 
     monkeypatch.setattr("sparsebayes.gp.reduced_rank.climb", spy)
     inputs, y = make(100, 2)
-    model = ReducedRankGPR(n_support=6, n_search=5, random_state=0, calibrate=None).fit(inputs, y)
+    model = ReducedRankGPR(n_support=6, n_search=5, random_state=0).fit(inputs, y)
     turns, last = values[:-1], values[-1]
     assert turns[-1] < max(turns)  # else this tests nothing
     assert model.log_evidence_ == last >= max(turns)
@@ -291,7 +281,7 @@ def test_best_turn_is_kept(monkeypatch):
 
 def test_only_what_is_free_is_learned():
     kernel = ConstantKernel(2.0, "fixed") * RBF(1.0, (0.9, 1.1))
-    model = ReducedRankGPR(kernel, n_support=10, random_state=0, calibrate=None).fit(X, Y)
+    model = ReducedRankGPR(kernel, n_support=10, random_state=0).fit(X, Y)
     assert model.kernel_.k1.constant_value == 2.0
     assert 0.9 <= model.kernel_.k2.length_scale <= 1.1 + 1e-12
     assert kernel == ConstantKernel(2.0, "fixed") * RBF(1.0, (0.9, 1.1))
@@ -309,7 +299,7 @@ def test_only_what_is_free_is_learned():
 
 @pytest.mark.parametrize("scale", [1e-20, 1e-6, 1e6, 1e20])
 def test_units_do_not_matter(scale):
-    model = ReducedRankGPR(n_support=15, random_state=0, calibrate=None).fit(X, Y)
+    model = ReducedRankGPR(n_support=15, random_state=0).fit(X, Y)
     mean, std = model.predict(GRID, return_std=True)
     other = clone(model).fit(X * scale, Y * scale + 7 * scale)
     theirs, their_std = other.predict(GRID * scale, return_std=True)
@@ -319,9 +309,7 @@ def test_units_do_not_matter(scale):
 
 def test_constant_target():
     for constant in (0.0, 3.7, -1e9):
-        model = ReducedRankGPR(n_support=5, random_state=0, calibrate=None).fit(
-            X, np.full(len(X), constant)
-        )
+        model = ReducedRankGPR(n_support=5, random_state=0).fit(X, np.full(len(X), constant))
         mean, std = model.predict(GRID, return_std=True)
         np.testing.assert_allclose(mean, constant)
         assert (std <= 1e-6 * max(1.0, abs(constant))).all()
@@ -331,19 +319,14 @@ def test_one_sample_and_constant_input():
     model = ReducedRankGPR(calibrate=None).fit([[1.0, 2.0]], [3.0])
     np.testing.assert_allclose(model.predict([[1.0, 2.0], [50.0, 0.0]]), 3.0)
     constant = np.column_stack([X[:, 0], np.full(len(X), 1e8)])
-    assert (
-        ReducedRankGPR(n_support=10, random_state=0, calibrate=None)
-        .fit(constant, Y)
-        .score(constant, Y)
-        > 0.5
-    )
+    assert ReducedRankGPR(n_support=10, random_state=0).fit(constant, Y).score(constant, Y) > 0.5
 
 
 def test_duplicates_are_taken_once():
     inputs, y = np.repeat(X, 3, axis=0), np.repeat(Y, 3)
     y = y + 0.1 * np.random.default_rng(0).standard_normal(len(y))
     for size in (20, 500):
-        model = ReducedRankGPR(n_support=size, random_state=0, calibrate=None).fit(inputs, y)
+        model = ReducedRankGPR(n_support=size, random_state=0).fit(inputs, y)
         rows = np.unique(model.support_vectors_, axis=0)
         assert len(rows) == len(model.support_) == min(size, len(X))
 
@@ -351,7 +334,7 @@ def test_duplicates_are_taken_once():
 def test_smooth_kernels_whose_matrix_is_singular():
     inputs = np.linspace(-1, 1, 300)[:, None]
     y = np.sin(3 * inputs[:, 0]) + 0.01 * np.random.default_rng(0).standard_normal(300)
-    model = ReducedRankGPR(n_support=100, random_state=0, calibrate=None).fit(inputs, y)
+    model = ReducedRankGPR(n_support=100, random_state=0).fit(inputs, y)
     mean, std = model.predict(inputs, return_std=True)
     assert len(model.support_) < 100  # no more that differ beyond rounding
     np.testing.assert_allclose(mean, np.sin(3 * inputs[:, 0]), atol=0.01)
@@ -361,7 +344,7 @@ def test_smooth_kernels_whose_matrix_is_singular():
 def test_signal_beyond_rounding_above_the_noise():
     inputs = np.linspace(-1, 1, 50)[:, None]
     options = {"optimize": False, "augment": False, "n_support": 30}
-    model = ReducedRankGPR(1e8 * RBF(0.5), noise=1e-12, **options, calibrate=None)
+    model = ReducedRankGPR(1e8 * RBF(0.5), noise=1e-12, **options)
     mean, std = model.fit(inputs, inputs[:, 0]).predict(inputs, return_std=True)
     assert np.isfinite(model.log_evidence_) and np.isfinite(std).all()
     np.testing.assert_allclose(mean, inputs[:, 0], atol=1e-3)
@@ -373,11 +356,11 @@ def test_kernel_that_is_no_covariance_is_told():
             return super().__call__(X, Y) - 2.0
 
     with pytest.raises(ValueError, match="not positive definite"):
-        ReducedRankGPR(Difference(), optimize=False, noise=0.1, calibrate=None).fit(X, Y)
+        ReducedRankGPR(Difference(), optimize=False, noise=0.1).fit(X, Y)
 
 
 def test_blocks_of_predictions_agree(monkeypatch):
-    model = ReducedRankGPR(n_support=10, random_state=0, calibrate=None).fit(X, Y)
+    model = ReducedRankGPR(n_support=10, random_state=0).fit(X, Y)
     whole = model.predict(GRID, return_std=True)
     monkeypatch.setattr("sparsebayes._support.batching.memory_budget", lambda: 8 * 1000)
     monkeypatch.setattr("sparsebayes.gp.predictive.ROWS", 7)
@@ -386,7 +369,7 @@ def test_blocks_of_predictions_agree(monkeypatch):
 
 
 def test_samples_have_the_predictive_moments():
-    model = ReducedRankGPR(n_support=10, random_state=0, calibrate=None).fit(X, Y)
+    model = ReducedRankGPR(n_support=10, random_state=0).fit(X, Y)
     samples = model.sample_y(GRID[:4], 40_000, random_state=0)
     mean, cov = model.predict(GRID[:4], return_cov=True)
     error = np.sqrt(np.diag(cov) / 40_000)
@@ -430,17 +413,15 @@ def test_missing_values_are_refused(estimator):
 
 def test_std_and_cov_together_are_refused():
     with pytest.raises(ValueError, match="not for both"):
-        ReducedRankGPR(n_support=3, calibrate=None).fit(X, Y).predict(
-            X, return_std=True, return_cov=True
-        )
+        ReducedRankGPR(n_support=3).fit(X, Y).predict(X, return_std=True, return_cov=True)
 
 
 def test_stop_before_the_top_is_told():
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        model = ReducedRankGPR(max_iter=1, calibrate=None).fit(X, Y)
+        model = ReducedRankGPR(max_iter=1).fit(X, Y)
     assert not model.converged_
     with pytest.warns(ConvergenceWarning, match="n_cycles"):
-        ReducedRankGPR(n_support=5, n_cycles=2, tol=1e-9, random_state=0, calibrate=None).fit(X, Y)
+        ReducedRankGPR(n_support=5, n_cycles=2, tol=1e-9, random_state=0).fit(X, Y)
 
 
 def test_leave_one_out_estimator_is_at_the_optimum_of_its_criterion():
