@@ -37,6 +37,7 @@ NAMES = (
     "schmolck2008.gauss_snake",
     "schmolck2008.pareto",
     "forecasting.series",
+    "forecasting.calibration",
     "pareto.choices",
 )
 

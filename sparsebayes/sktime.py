@@ -29,7 +29,7 @@ class SparseBayesForecaster(BaseForecaster):
     estimator : estimator with ``predict(return_std=True)``, default=None
         The model of one step; None is the default of `Forecaster`.
     lags : int, list of int or "auto", default="auto"
-        As in `Forecaster`, like `step`, `difference`, `transform` and `exog_lags`.
+        As in `Forecaster`, like `step`, `difference`, `transform`, `exog_lags` and `calibrate`.
     step : int, default=1
         Between lags.
     difference : int, list of int, None or "auto", default="auto"
@@ -38,6 +38,8 @@ class SparseBayesForecaster(BaseForecaster):
         Whether the logarithm of the series is modelled.
     exog_lags : int or list of int, default=0
         Lags of the exogenous inputs. Forecasts need them for each step up to the last.
+    calibrate : "auto", int or None, default="auto"
+        Whether standard deviations are widened by what the end of the series tells.
     method : str, default="auto"
         How the uncertainty of one step enters the next, as in `Forecaster.predict`.
     random_state : int, RandomState instance or None, default=None
@@ -92,6 +94,7 @@ class SparseBayesForecaster(BaseForecaster):
         difference="auto",
         transform="auto",
         exog_lags=0,
+        calibrate="auto",
         method="auto",
         random_state=None,
     ):
@@ -101,6 +104,7 @@ class SparseBayesForecaster(BaseForecaster):
         self.difference = difference
         self.transform = transform
         self.exog_lags = exog_lags
+        self.calibrate = calibrate
         self.method = method
         self.random_state = random_state
         super().__init__()
@@ -118,6 +122,7 @@ class SparseBayesForecaster(BaseForecaster):
             difference=self.difference,
             transform=self.transform,
             exog_lags=self.exog_lags,
+            calibrate=self.calibrate,
             random_state=self.random_state,
         ).fit(y, X)
 

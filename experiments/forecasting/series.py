@@ -117,7 +117,7 @@ def forecaster(estimator: Any, method: str = "auto") -> Callable[[Case, Array, A
 
             months = pd.period_range(case.first, periods=len(y), freq="M")
             series = pd.Series(y, index=months)
-        model = Forecaster(estimator, random_state=0).fit(series[: case.known])
+        model = Forecaster(estimator, calibrate=None, random_state=0).fit(series[: case.known])
         return model.backtest(series, case.horizon, case.step, start=case.known, methods=method)[
             method
         ]

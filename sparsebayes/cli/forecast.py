@@ -306,6 +306,12 @@ def _outcome(model: Any, data: TimedColumn, inputs: Array | None, args: Namespac
     rows.append(("model", "linear" if linear else "Gaussian process of reduced rank"))
     rows.append(("functions kept", f"{len(kept)}"))
     rows.append(("noise std", f"{np.sqrt(model.noise_variance_):.4g}{of_log}"))
+    if (model.calibration_ > 1.0).any():
+        last = min(args.horizon, len(model.calibration_))
+        ends = (
+            f"{model.calibration_[0]:.2f} at step 1, {model.calibration_[last - 1]:.2f} at {last}"
+        )
+        rows.append(("calibration", f"std times {ends} (from forecasts of the last third)"))
     known = np.asarray(data.y)
     # The methods differ from the second step on.
     one = model.backtest(known, 1, X=inputs, coverage=args.coverage, methods="naive")

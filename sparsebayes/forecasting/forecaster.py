@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
 from sparsebayes.forecasting.autoregression import fit_recursion
 from sparsebayes.forecasting.backtest import Backtest, score
+from sparsebayes.forecasting.calibration import check_calibrate, step_factors
 from sparsebayes.forecasting.exogenous import Exogenous, training_inputs
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lag_choice import Choice, as_choice, choose
@@ -51,6 +53,9 @@ class Forecaster(BaseEstimator):
     exog_lags : int or list of int, default=0
         Lags of the exogenous inputs; 0 is the time of the target, a number M > 0 stands for
         ``step, ..., M step``.
+    calibrate : "auto", int or None, default="auto"
+        Whether standard deviations are widened by what forecasts of the last third of the series
+        from a number of origins, 15 for "auto", tell of each step ahead; see `calibration_`.
     random_state : int, RandomState instance or None, default=None
         Of sampled paths, and of the support inputs of the default estimator, for which None stands
         for 0: fits of the same series agree.
@@ -71,6 +76,10 @@ class Forecaster(BaseEstimator):
     noise_variance_ : float or None
         Of one step, in squared units of the series as it is modelled (of its logarithm, of its
         differences), if the estimator has one.
+    calibration_ : ndarray of shape (n_steps,)
+        The factor, at least 1, of the standard deviation at each step ahead, of the logarithm if
+        that is modelled; steps after the last take the last. ``[1.]`` without calibration, and
+        where the series is too short to hold some of it out.
     n_past_ : int
         The number of values that a forecast needs.
     n_times_, n_inputs_, n_features_in_ : int
@@ -85,7 +94,10 @@ class Forecaster(BaseEstimator):
     5. Then it compares numbers of lags, of which those stay that get weight.
 
     Errors of the function at different steps are taken as independent given the inputs, as
-    in [1]_: what all steps share, such as an unsure slope, makes bands a little too narrow.
+    in [1]_: what all steps share, such as an unsure slope, makes bands too narrow, and so does
+    change. A model of the first two thirds of the series forecasts the rest, and where its errors
+    are too large for the standard deviations, these are widened. The factors are those of
+    ``method="auto"`` and serve all methods; an estimator does not calibrate itself besides.
     Exogenous inputs are taken as known, and not differenced.
 
     References
@@ -116,6 +128,7 @@ class Forecaster(BaseEstimator):
         difference: Any = "auto",
         transform: str | None = "auto",
         exog_lags: Any = 0,
+        calibrate: Any = "auto",
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -124,6 +137,7 @@ class Forecaster(BaseEstimator):
         self.difference = difference
         self.transform = transform
         self.exog_lags = exog_lags
+        self.calibrate = calibrate
         self.random_state = random_state
 
     def fit(self, y: Any, X: Any = None) -> Forecaster:
@@ -140,6 +154,7 @@ class Forecaster(BaseEstimator):
         -------
         self : Forecaster
         """
+        check_calibrate(self.calibrate)
         values, index, self.name_ = read_series(y)
         self._timeline = None if index is None else Timeline(index)
         inputs, columns = training_inputs(X, len(values), index)
@@ -159,15 +174,23 @@ class Forecaster(BaseEstimator):
         self._embedding = Embedding(tuple(self.lags_), exog_lags)
         differences = Differences(tuple(self.difference_))
         self.n_past_ = self._embedding.first_target(differences)
-        self._recursion, self.log_evidence_ = fit_recursion(
+        fit = partial(
+            fit_recursion,
+            embedding=self._embedding,
+            differences=differences,
+            log=bool(choice.log),
+            random_state=self.random_state,
+        )
+        model, self.log_evidence_ = fit(y, inputs, estimator=self.estimator)
+        self.calibration_ = step_factors(
+            model,
+            lambda past, given: fit(past, given, estimator=model.model)[0],
             y,
             inputs,
             self._embedding,
-            differences,
-            log=bool(choice.log),
-            estimator=self.estimator,
-            random_state=self.random_state,
+            self.calibrate,
         )
+        self._recursion = model.calibrated(self.calibration_)
         self.estimator_ = self._recursion.model
         self.n_features_in_ = len(self.lags_) + len(exog_lags) * self.n_inputs_
         noise = getattr(self.estimator_, "noise_variance_", None)

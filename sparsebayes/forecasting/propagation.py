@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,8 @@ class Recursion:
     differences : Differences
     center, scale : float
         Of the differences.
+    factors : ndarray, (K,)
+        Of the standard deviation at each step ahead; steps after the last take the last.
     """
 
     model: Any
@@ -126,6 +128,11 @@ class Recursion:
     differences: Differences
     center: float
     scale: float
+    factors: Array = field(default_factory=lambda: np.ones(1))
+
+    def calibrated(self, factors: Array) -> Recursion:
+        """The same with other factors."""
+        return replace(self, factors=factors)
 
     def gaussian(
         self, history: Array, known: Array, method: str, *, with_cov: bool = False
@@ -146,7 +153,7 @@ class Recursion:
         n, horizon, _ = known.shape
         moments = None if method == "naive" else moment_map(self.model, method)
         levels, past = self._prepared(history)
-        matrix = self.differences.responses(horizon)
+        matrix = self._factors(horizon)[:, None] * self.differences.responses(horizon)
         mean, variance = np.empty((2, n, horizon))
         kept = np.empty((n, horizon, horizon)) if with_cov else None
         size = 2 * horizon**2 + (len(self.lags) + known.shape[2]) ** 2
@@ -165,7 +172,10 @@ class Recursion:
         return Forecasts(mean, variance, self.log, kept)
 
     def sample(self, history: Array, known: Array, n_paths: int, rng: Any) -> Array:
-        """Paths (n, n_paths, H) of the series, or of its logarithm."""
+        """Paths (n, n_paths, H) of the series, or of its logarithm.
+
+        Factors widen them about the mean of `gaussian`, whatever their number.
+        """
         n, horizon, _ = known.shape
         levels, past = self._prepared(history)
         paths = draw(
@@ -177,7 +187,12 @@ class Recursion:
         )
         _warn_of_growth(paths)
         paths = self._restored(np.repeat(levels, n_paths, axis=0), paths)
-        return paths.reshape(n, n_paths, horizon)
+        paths = paths.reshape(n, n_paths, horizon)
+        factors = self._factors(horizon)
+        if (factors == 1.0).all():
+            return paths
+        middle = self.gaussian(history, known, "auto").mean[:, None]
+        return middle + factors * (paths - middle)
 
     def summary(self, history: Array, known: Array, n_paths: int, rng: Any) -> Forecasts:
         """Forecasts by mean and variance of sampled paths, a few histories at a time."""
@@ -194,6 +209,9 @@ class Recursion:
         levels = history[:, history.shape[1] - self.differences.order - self.lags[-1] :]
         levels = np.log(levels) if self.log else levels
         return levels, (self.differences.apply(levels) - self.center) / self.scale
+
+    def _factors(self, horizon: int) -> Array:
+        return self.factors[np.minimum(np.arange(horizon), len(self.factors) - 1)]
 
     def _restored(self, levels: Array, path: Array) -> Array:
         return self.differences.restore(levels, self.center + self.scale * path)

@@ -65,6 +65,17 @@ def test_default_model(tmp_path, monkeypatch, capsys):
     assert re.search(r"model +linear\n", out)
 
 
+def test_widened_bands_are_reported(folder, capsys):
+    y = np.cumsum(np.repeat([0.5, -1.0, 2.0, -0.5, 3.0], 12) + 0.1 * np.sin(np.arange(60.0)))
+    write_csv("a.csv", {"y": y.tolist()})
+    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "4", "--lags", "1"]
+    assert main([*argv, "--difference", "1", "--transform", "none"]) == 0
+    factors = fitted(y, lags=1, difference=1).calibration_
+    assert factors[0] > 1
+    told = re.search(r"calibration +std times (.*) at step 1, (.*) at 4 ", capsys.readouterr().out)
+    assert told.groups() == (f"{factors[0]:.2f}", f"{factors[3]:.2f}")
+
+
 def test_counted_steps(folder, capsys):
     write_csv("a.csv", {"other": ["x"] * N, "y": Y[:N].tolist()})
     argv = ["forecast", "a.csv", "--column", "y", "--horizon", "4", "-o", "b.csv"]

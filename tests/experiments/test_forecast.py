@@ -10,7 +10,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 from experiments.__main__ import main
-from experiments.forecasting import series
+from experiments.forecasting import calibration, series
 from experiments.quinonero2004 import forecasts, ph
 
 
@@ -188,3 +188,28 @@ def test_seasonal_forecast_repeats_the_last_season():
     truth = y[np.array([100, 110])[:, None] + np.arange(24)]
     np.testing.assert_array_equal(found.mean, truth)
     assert found.variance[0, 0] > 0
+
+
+def test_calibration_on_made_up_series(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    walks = np.cumsum(np.repeat(rng.standard_normal((2, 8)), 10, axis=1), axis=1)
+    groups = {"a": walks[0], "short": walks[0, :14]}, {"b": walks[1], "other": walks[1]}
+    groups[0]["a"][:] += 0.1 * rng.standard_normal(80)
+    monkeypatch.setattr(calibration, "collect", lambda: groups)
+    monkeypatch.setattr(calibration, "QUICK", ("a", "short", "b"))
+    name = "forecasting.calibration"
+    assert main([name, "--quick", "--out", str(tmp_path)]) == 0
+    rows = table(tmp_path, name)
+    assert rows["a: calibrate=None"][4] == "3" and rows["held out: calibrate=auto"][4] == "1"
+    assert "CRPS 1.000" in rows["b: calibrate=None"][2]
+    assert not any(row.startswith(("short", "other")) for row in rows)
+
+
+def test_scores_of_cuts_are_averaged():
+    steps = np.arange(6.0)
+    rows = {
+        "None": np.array([steps / 6, steps + 1, steps]),
+        "auto": np.array([steps, steps, -steps]),
+    }
+    found = calibration.summary([rows, rows], "auto")
+    np.testing.assert_allclose(found, [2.5, 4.5, np.log(2.5 / 3.5), -2.5])
