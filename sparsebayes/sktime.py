@@ -38,7 +38,7 @@ class SparseBayesForecaster(BaseForecaster):
         Whether the logarithm of the series is modelled.
     exog_lags : int or list of int, default=0
         Lags of the exogenous inputs. Forecasts need them for each step up to the last.
-    calibrate : "auto", int or None, default="auto"
+    calibrate : "auto", int or None, default=None
         Whether standard deviations are widened by what the end of the series tells.
     method : str, default="auto"
         How the uncertainty of one step enters the next, as in `Forecaster.predict`.
@@ -94,7 +94,7 @@ class SparseBayesForecaster(BaseForecaster):
         difference="auto",
         transform="auto",
         exog_lags=0,
-        calibrate="auto",
+        calibrate=None,
         method="auto",
         random_state=None,
     ):

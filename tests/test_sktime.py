@@ -21,6 +21,7 @@ SETTINGS = {
     "levels": {"lags": 3, "difference": None, "transform": None},
     "differences": {"lags": [1, 4], "difference": [1, 4], "transform": None},
     "log": {"lags": 2, "difference": 1, "transform": "log"},
+    "calibrated": {"lags": 3, "difference": None, "transform": None, "calibrate": "auto"},
 }
 FH = [1, 2, 5]
 

@@ -165,6 +165,7 @@ def _forecast(args: Namespace) -> tuple[dict[Path, bytes], str]:
             difference=args.difference,
             transform=None if args.transform == "none" else args.transform,
             exog_lags=args.exog_lags,
+            calibrate="auto" if args.calibrate else None,
             random_state=args.seed,
         )
         known = None if data.inputs is None else data.inputs[: len(data.y)]

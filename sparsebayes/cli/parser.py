@@ -262,6 +262,11 @@ def _forecast(parser: ArgumentParser) -> None:
         metavar="L",
         help="lags of the inputs; 0 (default) is the same time",
     )
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="widen the intervals by what forecasts of the last third of the series tell",
+    )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="random seed (0)")
     parser.add_argument("--quiet", action="store_true", help="print no report")
 

@@ -53,7 +53,7 @@ class Forecaster(BaseEstimator):
     exog_lags : int or list of int, default=0
         Lags of the exogenous inputs; 0 is the time of the target, a number M > 0 stands for
         ``step, ..., M step``.
-    calibrate : "auto", int or None, default="auto"
+    calibrate : "auto", int or None, default=None
         Whether standard deviations are widened by what forecasts of the last third of the series
         from a number of origins, 15 for "auto", tell of each step ahead; see `calibration_`.
     random_state : int, RandomState instance or None, default=None
@@ -95,9 +95,9 @@ class Forecaster(BaseEstimator):
 
     Errors of the function at different steps are taken as independent given the inputs, as
     in [1]_: what all steps share, such as an unsure slope, makes bands too narrow, and so does
-    change. A model of the first two thirds of the series forecasts the rest, and where its errors
-    are too large for the standard deviations, these are widened. The factors are those of
-    ``method="auto"`` and serve all methods; an estimator does not calibrate itself besides.
+    change. With `calibrate` a model of the first two thirds of the series forecasts the rest, and
+    where its errors are too large for the standard deviations, these are widened. The factors are
+    those of ``method="auto"`` and serve all methods. An estimator never calibrates itself.
     Exogenous inputs are taken as known, and not differenced.
 
     References
@@ -128,7 +128,7 @@ class Forecaster(BaseEstimator):
         difference: Any = "auto",
         transform: str | None = "auto",
         exog_lags: Any = 0,
-        calibrate: Any = "auto",
+        calibrate: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator

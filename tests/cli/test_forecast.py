@@ -69,9 +69,13 @@ def test_widened_bands_are_reported(folder, capsys):
     y = np.cumsum(np.repeat([0.5, -1.0, 2.0, -0.5, 3.0], 12) + 0.1 * np.sin(np.arange(60.0)))
     write_csv("a.csv", {"y": y.tolist()})
     argv = ["forecast", "a.csv", "--column", "y", "--horizon", "4", "--lags", "1"]
-    assert main([*argv, "--difference", "1", "--transform", "none"]) == 0
-    factors = fitted(y, lags=1, difference=1).calibration_
+    argv += ["--difference", "1", "--transform", "none"]
+    assert main(argv) == 0 and "calibration" not in capsys.readouterr().out
+    assert main([*argv, "--calibrate", "-o", "b.csv"]) == 0
+    model = fitted(y, lags=1, difference=1, calibrate="auto")
+    factors = model.calibration_
     assert factors[0] > 1
+    assert_array_equal(numbers(read_csv("b.csv")), expected(model, 4))
     told = re.search(r"calibration +std times (.*) at step 1, (.*) at 4 ", capsys.readouterr().out)
     assert told.groups() == (f"{factors[0]:.2f}", f"{factors[3]:.2f}")
 

@@ -142,7 +142,8 @@ def test_the_estimator_is_not_calibrated_besides():
     _, model = pair(drifting(), calibrate=10)
     assert model.estimator_.calibrate is None and model.estimator_.calibration_ == 1.0
     foreign = Forecaster(BayesianRidge(), lags=2, difference=None, transform=None)
-    assert foreign.fit(drifting()).calibration_.shape == (24,)
+    assert foreign.fit(drifting()).calibration_.tolist() == [1.0]
+    assert foreign.set_params(calibrate="auto").fit(drifting()).calibration_.shape == (24,)
 
 
 def test_short_series_are_left_alone():
