@@ -103,6 +103,8 @@ def _outcome(final: Any) -> Rows:
     rows = [("relevance vectors", _kept(final))]
     if not is_classifier(final):
         rows.append(("noise std", f"{np.sqrt(final.noise_variance_):.4g}"))
+        if final.calibrate is not None:
+            rows.append(("error bars", f"times {final.calibration_:.3g}, by held-out folds"))
     elif len(final.classes_) > 2:
         counts = np.isfinite(final.alpha_).sum(axis=1)
         told = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
