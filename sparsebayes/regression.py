@@ -224,7 +224,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         self._store_inputs(X, self.weights_[None], weights)
         kept = self._kept_weights()
         self._store_training_rows(X, *self._derivatives(kept, X, problem.sites, solution))
-        self._calibrate(solver, fitted.log_scales(), *samples, noise)
+        self._calibrate(solver, fitted, *samples, noise)
         progress.end()
         return self
 
@@ -284,7 +284,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     def _calibrate(
         self,
         solver: Solver,
-        log_scales: Array,
+        fitted: Basis,
         X: Array,
         y: Array,
         weights: Array,
@@ -296,8 +296,10 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         quick = solver.quick() if hasattr(solver, "quick") else solver
 
         tol, whole = max(self.tol, _FOLD_TOL), self.predictive()
+        log_scales, kinds = fitted.log_scales(), np.unique(fitted.kinds()[fitted.distinct_])
+        n_scales = min(log_scales.size, np.count_nonzero(kinds >= 0) * X.shape[1])
         # Many length scales follow the noise themselves: it shows only if they are learned again.
-        again = log_scales.size > _SCALES_PER_ROW * np.count_nonzero(weights)
+        again = n_scales > _SCALES_PER_ROW * np.count_nonzero(weights)
 
         def fit(rows: Array) -> Forecast:
             part = X[rows], weights[rows]

@@ -211,7 +211,8 @@ def _models(problem: AdaptableProblem, family: Family) -> tuple[ScaleModel, Scal
     if sites is not None and as_process(problem, family):
         # One factor for all scales needs no prior: with one the start would be nearly linear.
         small = ProcessModel(sites, family, _SMALL_ROWS)
-        price = _PRICE * max(1.0, float(np.log(family.start.size) / np.log(_MANY)))
+        count = np.isfinite(family.spread).sum()  # of scales that some function has
+        price = _PRICE * max(1.0, float(np.log(count) / np.log(_MANY)))
         full = ProcessModel(sites, family, _FULL_ROWS, price=price)
         return (small if small.energy > 0 else full), full
     return SharedPrecisionModel(problem, family, _SMALL_WORK), SharedPrecisionModel(problem, family)
