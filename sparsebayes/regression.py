@@ -299,7 +299,8 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         log_scales, kinds = fitted.log_scales(), np.unique(fitted.kinds()[fitted.distinct_])
         n_scales = min(log_scales.size, np.count_nonzero(kinds >= 0) * X.shape[1])
         # Many length scales follow the noise themselves: it shows only if they are learned again.
-        again = n_scales > _SCALES_PER_ROW * np.count_nonzero(weights)
+        many = n_scales > _SCALES_PER_ROW * np.count_nonzero(weights)
+        again = many and self._learns(fitted)
 
         def fit(rows: Array) -> Forecast:
             part = X[rows], weights[rows]
@@ -309,7 +310,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             if not again:
                 solution = self._run(quick, problem, tol)
                 return self._of_fold(basis, part[0], offset, problem.sites, solution).observed
-            basis, solution = self._search(quick, problem, basis, *part, tol)
+            basis, solution = self._climb(quick, problem, basis, *part, None, tol)
             mean = self._of_fold(basis, part[0], offset, problem.sites, solution).mean
             # With fewer rows another kind of model may be found: its errors count, not its std.
             return lambda inputs: (mean(inputs), whole.observed(inputs)[1])

@@ -94,11 +94,16 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         """The distinct functions at X."""
         return design_of(basis, X, memory_budget())
 
+    def _learns(self, basis: Basis) -> bool:
+        """Whether there are length scales to be learned."""
+        given = self.adapt == "auto" and basis.scales_given
+        return self.adapt is not None and basis.log_scales().size > 0 and not given
+
     def _family(self, basis: Basis, X: Array, weights: Array) -> ScaleFamily | None:
         """The basis as a function of the length scales to be learned, None if there are none."""
-        auto = self.adapt == "auto"
-        if self.adapt is None or not basis.log_scales().size or (auto and basis.scales_given):
+        if not self._learns(basis):
             return None
+        auto = self.adapt == "auto"
         # Without the evidence of a process many scales would follow the noise: then only units.
         enough = covariances_known(basis) or weights.sum() >= _ROWS_PER_SCALE * X.shape[1]
         fine = not auto or (self._learns_scales and enough)
@@ -112,38 +117,25 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         basis: Basis,
         X: Array,
         weights: Array,
-        progress: Progress,
+        progress: Progress | None,
+        tol: float | None = None,
     ) -> tuple[Basis, Solution]:
-        """The end of the search, by Ctrl-C or not, and the basis with its length scales there."""
-        try:
-            return self._search(solver, problem, basis, X, weights, self.tol, progress)
-        except Interrupted as interruption:
-            return self._at_scales(basis, X, weights, interruption.solution)
+        """The end of the search and the basis with its length scales there.
 
-    def _search(
-        self,
-        solver: Solver,
-        problem: Problem,
-        basis: Basis,
-        X: Array,
-        weights: Array,
-        tol: float,
-        progress: Progress | None = None,
-    ) -> tuple[Basis, Solution]:
-        """The end of a search, and the basis with its length scales there."""
+        With `progress` Ctrl-C ends the search too; without, there is nobody who would keep its end.
+        """
         family = self._family(basis, X, weights)
         if family is not None:
             solver = Adaptive(solver, family)
-        solution = self._run(solver, problem, tol, progress)
-        return self._at_scales(basis, X, weights, solution)
-
-    def _at_scales(
-        self, basis: Basis, X: Array, weights: Array, solution: Solution
-    ) -> tuple[Basis, Solution]:
-        family = self._family(basis, X, weights)
-        if family is None or solution.theta is None:
-            return basis, solution
-        return family.basis(solution.theta), solution
+        try:
+            solution = self._run(solver, problem, self.tol if tol is None else tol, progress)
+        except Interrupted as interruption:
+            if progress is None:
+                raise
+            solution = interruption.solution
+        if family is not None and solution.theta is not None:
+            basis = family.basis(solution.theta)
+        return basis, solution
 
     def _run(
         self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None
