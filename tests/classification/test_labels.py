@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes import RVC
-from sparsebayes.basis import RBF
 from tests.conftest import GRID, LIKELIHOODS, SOLVERS, X3, Y3, X, Y
 
 # Labels
@@ -154,14 +153,12 @@ def test_balanced_classes():
     counts = np.array([40, 8])
     each = np.where(labels == "rare", 48 / (2 * 8), 48 / (2 * 40))
     assert counts.sum() == len(labels)
-    balanced = RVC(RBF(1.0), class_weight="balanced").fit(inputs, labels)
-    same = RVC(RBF(1.0)).fit(inputs, labels, each)
+    balanced = RVC(class_weight="balanced").fit(inputs, labels)
+    same = RVC().fit(inputs, labels, each)
     assert_array_equal(balanced.predict_proba(GRID), same.predict_proba(GRID))
-    names = RVC(RBF(1.0), class_weight={"rare": each.max(), "common": each.min()}).fit(
-        inputs, labels
-    )
+    names = RVC(class_weight={"rare": each.max(), "common": each.min()}).fit(inputs, labels)
     assert_allclose(names.predict_proba(GRID), same.predict_proba(GRID), atol=1e-6)
-    plain = RVC(RBF(1.0)).fit(inputs, labels).predict_proba(inputs)[:, 1].mean()
+    plain = RVC().fit(inputs, labels).predict_proba(inputs)[:, 1].mean()
     assert_allclose(plain, 8 / 48, atol=0.05)
     assert balanced.predict_proba(inputs)[:, 1].mean() > plain + 0.02
 

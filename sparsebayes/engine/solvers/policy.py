@@ -78,6 +78,8 @@ class Policy:
     # A start from several functions at once has so many: with a very wide kernel none gains
     # anything alone, and these are enough to span what all of them do.
     several: int = 96
+    # With the noise given, a model of at most so many functions is not searched further.
+    tiny: int = 24
     # With more functions to choose from than these, further restarts take too long.
     many: int = 4096
     # What is tried after the first restarts ends when all has taken so much work, counted in

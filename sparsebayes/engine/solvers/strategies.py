@@ -46,7 +46,8 @@ def shared_precision_start(search: Search, state: State) -> Path:
     if start is None:  # growth has not stalled
         search.over = True
         return state
-    end = yield from trials.from_state(search, start)
+    end = yield from trials.settled_by_updates(search, start)
+    end = yield from trials.grown(search, end)
     return (yield from better(search.problem, state, end))
 
 
@@ -78,8 +79,14 @@ def escape_a_stall(search: Search, state: State) -> Path:
 
 
 def shallow_restart(search: Search, state: State) -> Path:
-    """A restart with the noise lowered less; with too many functions, nothing more."""
-    search.over = search.problem.n_functions > search.policy.many
+    """A restart with the noise lowered less; with too many functions, nothing more.
+
+    Nor with the noise given and a small model: the evidence of labels is approximate, and other
+    ends gain hundredths of a nat by more functions.
+    """
+    problem, policy = search.problem, search.policy
+    small = problem.noise is None and state.active.size <= policy.tiny
+    search.over = small or problem.n_functions > policy.many
     if search.over:
         return state
     end = yield from trials.lowered(search, state, search.policy.shallow)

@@ -13,7 +13,7 @@ import numpy as np
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.driver import Path, Step, collapsed
-from sparsebayes.engine.solvers.em import close, spread_variance
+from sparsebayes.engine.solvers.em import close, converge, spread_variance
 from sparsebayes.engine.solvers.growth import grow
 from sparsebayes.engine.solvers.policy import Effort, Policy
 from sparsebayes.engine.solvers.refine import Refiner, losses
@@ -203,6 +203,14 @@ def from_state(search: Search, start: State, *, mackay: bool = True) -> Path:
         start = step.state
         yield Step(start, accepted=False)
     return (yield from grown(search, start))
+
+
+def settled_by_updates(search: Search, start: State) -> Path:
+    """Where MacKay's updates of the functions of a state lead; none comes back."""
+    for step in converge(search.problem, start, search.coarse.threshold, mackay=True):
+        start = step.state
+        yield Step(start, accepted=False)
+    return start
 
 
 def spread_over(problem: Problem, size: int) -> Array:

@@ -142,6 +142,16 @@ def test_with_too_many_functions_there_is_nothing_more(many, over, grown):
     assert not over or end is state
 
 
+def test_with_the_noise_given_a_small_model_is_not_searched_further():
+    search = Search(stalled(noise=1.0), Policy(), TOL)
+    state, _ = walk(strategies.greedy_growth, search, start(search.problem))
+    size = state.active.size
+    for tiny in (size, size - 1):
+        tried = replace(search, policy=Policy(tiny=tiny))
+        _, steps = walk(strategies.shallow_restart, tried, state)
+        assert tried.over == (tiny == size) == (not steps)
+
+
 @pytest.mark.parametrize(
     "strategy", [strategies.all_functions_at_once, strategies.neighbourhood_search]
 )
@@ -393,6 +403,7 @@ def test_every_number_of_the_policy_is_used():
     problems = [
         base,
         stalled(noise=1.0, n_samples=120),
+        stalled(noise=30.0, n_samples=120),
         easy(n_functions=150, n_samples=200, prior=Smoothness(3.0)),
         Tight(base.design, base.prior, base.sites),
         easy(n_functions=120, n_samples=50),
