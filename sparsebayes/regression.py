@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.interruption import interruptible
+from sparsebayes._rvm.left_out import LeftOut, covariance_kernel, left_out, noise_ratio
 from sparsebayes._rvm.options import as_noise, as_prior, with_restarts
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
-from sparsebayes._support.calibration import Forecast, calibration_factor, check_calibrate
+from sparsebayes._support.calibration import Forecast, calibrated, check_calibrate
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
@@ -64,12 +66,15 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         functions. "fast" keeps 512 rows, through which it approximates the others.
     calibrate : "auto", None, int, splitter or list of pairs, default="auto"
         How the standard deviations are made to cover. The evidence lets functions take up noise,
-        so they come out too small. With "auto" the model is fitted again to each four of five
-        folds, at the length scales learned, and the factor by which the fifth is missed multiplies
-        them (`calibration_`); with many samples fewer folds are enough. A number is that of the
-        folds. Folds are chosen by what is in a row, so equal rows share one; where samples belong
-        to groups or follow each other in time give a splitter of scikit-learn, or a list of pairs
-        ``(train, test)`` of row numbers, as ``list(GroupKFold(5).split(X, y, groups))``.
+        so they come out too small, and say nothing of what the kept functions leave out. With
+        "auto" the model is fitted again to each four of five folds, at the length scales learned,
+        and the errors on the fifth tell two numbers: a factor (`calibration_`), and the variance
+        of what is left out (`left_out_variance_`), a Gaussian process with the kernel as
+        covariance, known at the training rows; with many samples fewer folds are enough. A number
+        is that of the folds. Folds are chosen by what is in a row, so equal rows share one; where
+        samples belong to groups or follow each other in time give a splitter of scikit-learn, or a
+        list of pairs ``(train, test)`` of row numbers, as
+        ``list(GroupKFold(5).split(X, y, groups))``.
         None is the classical machine. The mean does not depend on it.
     n_restarts : int, default=0
         Further searches from random starts, each about as long as a fit; the highest end whose
@@ -114,7 +119,12 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     noise_variance_ : float
         As estimated, or given; the noise in `predict` is ``calibration_**2`` times that.
     calibration_ : float
-        The factor of all standard deviations; 1 for ``calibrate=None``.
+        The factor of the classical standard deviations; 1 for ``calibrate=None``.
+    left_out_variance_ : float
+        What the square of a standard deviation has besides where no training row is near: the
+        variance of what the kept functions leave out. It is 0 for ``calibrate=None``, with
+        `augment`, for bases without a covariance kernel or with several, and where the rows held
+        out show no need for it.
     log_evidence_ : float
         Of the centred targets.
     evidence_path_ : ndarray
@@ -129,9 +139,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     Notes
     -----
     The evidence has many local maxima; the fit ends in one of them. Predictive standard
-    deviations include the noise. Away from the data (`inside` tells) those of a localised basis
-    shrink to the noise, since nothing in the model reaches there; with `augment` they grow to the
-    square root of the noise and `augment_variance_` together.
+    deviations include the noise. Away from the data (`inside` tells) they grow to the square root
+    of the noise and `left_out_variance_` together, with `augment` to that of the noise and
+    `augment_variance_`; with neither, those of a localised basis shrink to the noise.
 
     Ctrl-C during a fit raises KeyboardInterrupt. The estimator then has the best model so far, with
     ``converged_ = False``; or, if the search had not begun, it is as it was before.
@@ -159,6 +169,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     """
 
     _learns_scales = True
+    _left_out: LeftOut | None = None
 
     def __init__(
         self,
@@ -290,7 +301,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         weights: Array,
         noise: float | None,
     ) -> None:
-        self.calibration_ = 1.0
+        self.calibration_, self.left_out_variance_, self._left_out = 1.0, 0.0, None
         if self.stop_reason_ == Stop.INTERRUPTED.value:
             return
         quick = solver.quick() if hasattr(solver, "quick") else solver
@@ -307,20 +318,46 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             basis = self._fit_basis(*part)
             basis = basis if again else basis.rescaled(log_scales)
             offset, problem = self._problem(basis, part[0], y[rows], part[1], noise)
-            if not again:
-                solution = self._run(quick, problem, tol)
-                return self._of_fold(basis, part[0], offset, problem.sites, solution).observed
-            basis, solution = self._climb(quick, problem, basis, *part, None, tol)
-            mean = self._of_fold(basis, part[0], offset, problem.sites, solution).mean
-            # With fewer rows another kind of model may be found: its errors count, not its std.
-            return lambda inputs: (mean(inputs), whole.observed(inputs)[1])
+            if again:
+                basis, solution = self._climb(quick, problem, basis, *part, None, tol)
+                mean = self._of_fold(basis, part[0], offset, problem.sites, solution).mean
+                # With fewer rows another kind of model may be found: its errors count, not its std.
+                return lambda inputs: (mean(inputs), whole.observed(inputs)[1])
+            solution = self._run(quick, problem, tol)
+            model = self._of_fold(basis, part[0], offset, problem.sites, solution)
+            functions = basis.distinct_[solution.state.active]
+            besides = self._besides(basis, functions, part[0], y[rows], part[1], model.noise)
+            if besides is None:
+                return model.observed
+            return lambda inputs: (*model.observed(inputs), besides.variances(inputs))
 
+        besides = None
         try:
-            self.calibration_ = calibration_factor(
+            found = calibrated(
                 fit, X, y, weights, self.calibrate, type(self).__name__, 100 if again else 1000
             )
+            if found.further:
+                noise_variance = self.noise_variance_
+                besides = self._besides(fitted, self.relevance_, X, y, weights, noise_variance)
         except KeyboardInterrupt:
             self.converged_, self.stop_reason_ = False, Stop.INTERRUPTED.value
+            return
+        self.calibration_, self.left_out_variance_ = found
+        self._left_out = None if besides is None else replace(besides, variance=found.further)
+
+    def _besides(
+        self, basis: Basis, functions: Array, X: Array, y: Array, weights: Array, noise: float
+    ) -> LeftOut | None:
+        """What a model that has kept these functions leaves out; `augment` knows of that itself."""
+        kernel = covariance_kernel(basis)
+        if kernel is None or self.augment:
+            return None
+        kept, counts = np.zeros(len(X), dtype=bool), weights > 0
+        centers = basis.center_index_[functions]
+        kept[centers[centers >= 0]] = True
+        samples = X[counts], y[counts], weights[counts]
+        ratio = noise_ratio(noise, *samples[1:])
+        return left_out(kernel, np.flatnonzero(kept[counts]), *samples, ratio)
 
     def _of_fold(
         self, basis: Basis, X: Array, offset: float, sites: Gaussian, solution: Solution
@@ -346,4 +383,5 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             self.offset_,
             self.noise_variance_,
             self._augmentation(),
+            self._left_out,
         ).calibrated(self.calibration_)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from sparsebayes._rvm.augment import Augmentation
 from sparsebayes._rvm.covariance import Covariance
+from sparsebayes._rvm.left_out import LeftOut
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import EXTRA_WEIGHT, Predictive
 from sparsebayes.basis import Basis
@@ -32,6 +34,8 @@ class LinearPredictive(Predictive):
         Posterior mean and covariance.
     offset, noise : float
     extra : Augmentation or None
+    left_out : LeftOut or None
+        What varies besides.
     widening : float
         The factor for the standard deviations of the extra functions.
     """
@@ -41,11 +45,12 @@ class LinearPredictive(Predictive):
     sigma: Covariance
     offset: float
     noise: float
-    extra: Augmentation | None
+    extra: Augmentation | None = None
+    left_out: LeftOut | None = None
     widening: float = 1.0
 
     def calibrated(self, factor: float) -> LinearPredictive:
-        """The same with every standard deviation, the noise's too, multiplied by a factor."""
+        """The same with the standard deviations of weights and noise multiplied by a factor."""
         if factor == 1.0:
             return self
         return replace(
@@ -66,7 +71,7 @@ class LinearPredictive(Predictive):
         cov = self.sigma.between(self.basis.columns(X))
         for root, together in zip(roots, self._correlations(X), strict=True):
             cov += together * np.multiply.outer(root, root)
-        return mean, cov
+        return mean, cov if self.left_out is None else cov + self.left_out.between(X)
 
     def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
         mean, _, roots = self._moments(X, with_variance=False)
@@ -75,6 +80,9 @@ class LinearPredictive(Predictive):
         for root, together in zip(roots, self._correlations(X), strict=True):
             draws = symmetric_root(together) @ rng.standard_normal((len(X), n_samples))
             samples += root[:, None] * draws
+        if self.left_out is not None:
+            root = symmetric_root(self.left_out.between(X))
+            samples += root @ rng.standard_normal((len(X), n_samples))
         return samples
 
     def closed_form(self) -> tuple[LinearModel | None, str]:
@@ -84,12 +92,19 @@ class LinearPredictive(Predictive):
                 f"basis_={self.basis!r}, which is not made of RBF, Bias, Linear and Polynomial up "
                 "to degree 3"
             )
-        root = self.sigma.some_root().T
-        sign, noise = np.ones(len(root)), self.noise
-        known = LinearModel(functions, self.weights, root, sign, self.offset, noise, noise)
-        if self.extra is None:
-            return known, ""
-        return known, EXTRA_WEIGHT
+        weights, root = self.weights, self.sigma.some_root().T
+        sign, variance = np.ones(len(root)), self.noise
+        if self.left_out is not None:
+            further = self.left_out.kernel.functions()
+            assert further is not None
+            down = np.sqrt(self.left_out.variance) * self.left_out.root.T
+            functions = (*functions, *further)
+            weights = np.concatenate([weights, np.zeros(len(down))])
+            root = block_diag(root, down)
+            sign = np.concatenate([sign, -np.ones(len(down))])
+            variance += self.left_out.largest
+        known = LinearModel(functions, weights, root, sign, self.offset, variance, self.noise)
+        return known, "" if self.extra is None else EXTRA_WEIGHT
 
     def _correlations(self, X: Array) -> list[Array]:
         return [] if self.extra is None else self.extra.correlations(X)
@@ -99,6 +114,8 @@ class LinearPredictive(Predictive):
         extra, mean, variance = self.extra, np.empty(len(X)), np.zeros(len(X))
         roots = np.zeros((0 if extra is None else len(extra.kernels), len(X)))
         numbers = 4 * self.weights.size + (0 if extra is None else extra.numbers)
+        if with_variance and self.left_out is not None:
+            numbers += 4 * len(self.left_out.root)
         for part in batches(len(X), numbers):
             columns = self.basis.columns(X[part])
             mean[part] = self.offset + columns @ self.weights
@@ -108,4 +125,6 @@ class LinearPredictive(Predictive):
                 roots[:, part] = self.widening * root[:, 0].T
             if with_variance:
                 variance[part] = self.sigma.variances(columns)
+                if self.left_out is not None:
+                    variance[part] += self.left_out.variances(X[part])
         return mean, variance + np.einsum("jn,jn->n", roots, roots), roots

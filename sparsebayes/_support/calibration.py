@@ -2,25 +2,33 @@
 
 A model is fitted again to all folds but one and predicts that one, at hyperparameters that were
 learned from all. The root mean square of its errors in units of its standard deviations is the
-factor by which these are too small.
+factor c by which these are too small. A model may also know of a further variance g(x), of what it
+leaves out: then the variance is ``c² s²(x) + v g(x)``, with the v and the c, 1 or more, under which
+the rows held out are most likely.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
 from sparsebayes._support.validation import as_number
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # the rows to learn from, and those to predict
-Forecast = Callable[[Array], tuple[Array, Array]]  # mean and variance, noise included, at inputs
+# Mean and variance at inputs, noise included, and perhaps a further variance.
+Forecast = Callable[[Array], tuple[Array, ...]]
 
 _FOLDS = 5
 _FEWEST = 10  # distinct rows, with fewer of which folds say nothing
+_LEAST_GAIN = 2.0  # nats: a further variance that gains less is left out
+_MOST = 10.0  # of the targets' variance: with more it would hardly differ from one of another shape
+_LEAST = 0.01  # of the variance without it, at which it begins to show
+_GRID = 1.0  # between the logarithms of values at which a search may begin
 
 
 def check_calibrate(calibrate: Any) -> None:
@@ -39,7 +47,14 @@ def check_calibrate(calibrate: Any) -> None:
     )
 
 
-def calibration_factor(
+class Calibration(NamedTuple):
+    """c, the factor of a model's standard deviations, and v, that of the further variance."""
+
+    factor: float = 1.0
+    further: float = 0.0
+
+
+def calibrated(
     fit: Callable[[Array], Forecast],
     X: Array,
     y: Array,
@@ -47,8 +62,8 @@ def calibration_factor(
     calibrate: Any,
     name: str,
     enough: int = 1000,
-) -> float:
-    """The factor for a model's standard deviations, 1 if there is nothing to learn it from.
+) -> Calibration:
+    """How to widen a model's predictive distribution; not at all if nothing can be held out.
 
     Parameters
     ----------
@@ -64,16 +79,56 @@ def calibration_factor(
         to a few per cent.
     """
     if calibrate is None:
-        return 1.0
-    squares = total = 0.0
+        return Calibration()
+    parts = []
     for train, test in _folds(X, y, weights, calibrate, name, enough):
-        mean, variance = fit(train)(X[test])
-        errors = (y[test] - mean) ** 2 / variance
-        squares += float(weights[test] @ errors)
-        total += float(weights[test].sum())
-    factor = np.sqrt(squares / total) if total > 0 else 1.0
+        mean, variance, *more = fit(train)(X[test])
+        further = more[0] if more else np.zeros(len(test))
+        parts.append((weights[test], (y[test] - mean) ** 2, variance, further))
+    if not parts:
+        return Calibration()
+    center = np.average(y, weights=weights)
+    most = _MOST * float(np.average((y - center) ** 2, weights=weights))
+    counts, squares, variance, further = map(np.concatenate, zip(*parts, strict=True))
+    return most_likely(counts, squares, variance, further, most)
+
+
+def most_likely(
+    weights: Array, squares: Array, variance: Array, further: Array, most: float
+) -> Calibration:
+    """c, and v up to `most`, for squared errors of rows that were held out."""
+    alone = float(weights @ (squares / variance) / weights.sum())
     # Zero: everything is predicted to the last digit, as where the targets are constant.
-    return float(factor) if 0 < factor < np.inf else 1.0
+    if not 0 < alone < np.inf:
+        return Calibration()
+
+    def cost(point: Array) -> tuple[float, Array]:
+        """Minus the log likelihood, and its derivatives by log c² and log v."""
+        parts = np.exp(point)[:, None] * np.stack([variance, further])
+        total = parts.sum(axis=0)
+        value = 0.5 * float(weights @ (np.log(total) + squares / total))
+        return value, 0.5 * parts @ (weights * (1.0 - squares / total) / total)
+
+    nothing = Calibration(float(np.sqrt(alone)))
+    if not further.any() or most <= 0:
+        return nothing
+    low = float(np.log(_LEAST * (weights @ variance) / (weights @ further)))
+    high, wide = float(np.log(most)), max(0.0, float(np.log(alone)))
+    if low >= high:
+        return nothing
+    grid = np.linspace(low, high, 2 + int((high - low) / _GRID))
+    starts = [np.array([log_square, log_v]) for log_v in grid for log_square in (0.0, wide)]
+    found = minimize(
+        cost,
+        min(starts, key=lambda start: cost(start)[0]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, wide + 1.0), (low, high)],
+    )
+    before = 0.5 * float(weights @ (np.log(alone * variance) + 1.0))
+    if found.fun > before - _LEAST_GAIN:
+        return nothing
+    return Calibration(float(np.exp(0.5 * found.x[0])), float(np.exp(found.x[1])))
 
 
 def _folds(

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
-from sparsebayes._support.calibration import calibration_factor, check_calibrate
+from sparsebayes._support.calibration import calibrated, check_calibrate
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import (
     check_choice,
@@ -184,14 +184,14 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
         noise = 0.1 * variance if fixed is None else fixed
         self._learn(X, target, kernel, noise, variance)
-        self.calibration_ = calibration_factor(
+        self.calibration_ = calibrated(
             lambda rows: self._of_fold(X[rows], y[rows]).observed,
             X,
             y,
             np.ones(len(y)),
             self.calibrate,
             type(self).__name__,
-        )
+        ).factor
         return self
 
     def _check_parameters(self) -> None:

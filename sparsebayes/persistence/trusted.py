@@ -51,6 +51,7 @@ _RECORDS = {
     "forecasting.Exogenous": "sparsebayes.forecasting.exogenous.Exogenous",
     "forecasting.Recursion": "sparsebayes.forecasting.propagation.Recursion",
     "gp.SupportPosterior": "sparsebayes.gp.support.SupportPosterior",
+    "left_out.LeftOut": "sparsebayes._rvm.left_out.LeftOut",
     "noisy_inputs.InputMixture": "sparsebayes.uncertain.noisy.mixture.InputMixture",
     "noisy_inputs.Process": "sparsebayes.uncertain.noisy.mixture.Process",
     "noisy_inputs.Theta": "sparsebayes.engine.noisy_gp.Theta",

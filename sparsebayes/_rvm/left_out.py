@@ -1,0 +1,160 @@
+"""The variance of what the kept functions leave out.
+
+A sparse model knows nothing of what it has left out: between its functions and beyond them only
+the noise remains. What is there besides is described by a Gaussian process whose covariance is the
+kernel of the basis, times a variance v. The training rows determine it as far as they can, here
+through some of them, the support Z: the kept rows, and rows at which these say least. With K the
+kernel between the rows of Z, F that between training rows and Z, W the sample weights and ρ the
+ratio of noise and signal, the variance at x is
+
+    v [k(x, x) − k(x, Z) (K⁻¹ − (K + FᵀWF/ρ)⁻¹) k(Z, x)],
+
+that of a projected process [1]_. It is a quadratic form in functions of x, so that predictions at
+Gaussian inputs keep their closed form. v is chosen on rows that are held out.
+
+References
+----------
+.. [1] C. Rasmussen, C. Williams, "Gaussian Processes for Machine Learning", 2006, section 8.3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from sparsebayes._support.batching import batches
+from sparsebayes.basis import Basis
+from sparsebayes.basis.kernels import Centred
+
+Array = np.ndarray
+
+_FURTHER = 64  # rows of the support besides the kept ones
+_SHARE = 0.3  # of noise over targets' variance: most signals vary more than their targets do
+_ROUNDING = 1e-7  # of the kernel, below which a row adds nothing but rounding
+_CANDIDATES = 2048  # rows among which the support is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The process of what was left out, given the training rows.
+
+    Attributes
+    ----------
+    kernel : Centred
+        With a function for each of the M rows of the support.
+    root : ndarray, (M, M)
+        The variance is ``variance (k(x, x) − ‖k(x, Z) root‖²)``.
+    variance : float
+        v, of which the variance of the process is a multiple.
+    """
+
+    kernel: Centred
+    root: Array
+    variance: float = 1.0
+
+    @property
+    def largest(self) -> float:
+        """The variance where no training row tells anything."""
+        return self.variance * self._unit
+
+    @property
+    def _unit(self) -> float:
+        row = self.kernel.centers_[:1]
+        return float(self.kernel.between(row, row)[0, 0])
+
+    def variances(self, X: Array) -> Array:
+        """The diagonal of `between`."""
+        half, unit = self.kernel.columns(X) @ self.root, self._unit
+        return self.variance * np.maximum(unit - np.einsum("nm,nm->n", half, half), 0.0)
+
+    def between(self, X: Array) -> Array:
+        """The covariance between the rows of X."""
+        half = self.kernel.columns(X) @ self.root
+        cov = self.kernel.between(X, X) - half @ half.T
+        return self.variance * 0.5 * (cov + cov.T)
+
+
+def covariance_kernel(basis: Basis) -> Centred | None:
+    """The kernel that describes what a model with this basis leaves out, if there is one.
+
+    That is its only kernel, if this is a covariance of the same variance everywhere.
+    """
+    kernels = basis.centred
+    if len(kernels) == 1 and kernels[0].positive_definite and kernels[0].stationary:
+        return kernels[0]
+    return None
+
+
+def noise_ratio(noise: float, targets: Array, weights: Array) -> float:
+    """ρ, from the noise variance and the targets."""
+    center = np.average(targets, weights=weights)
+    variance = float(np.average((targets - center) ** 2, weights=weights))
+    return min(1.0, _SHARE * noise / variance) if variance > 0 else 1.0
+
+
+def left_out(
+    kernel: Centred, kept: Array, X: Array, y: Array, weights: Array, ratio: float
+) -> LeftOut:
+    """What a model that has kept the functions of some rows leaves out, with variance 1.
+
+    Parameters
+    ----------
+    kernel : Centred
+    kept : ndarray of int, (S,)
+        The rows of the kept functions.
+    X, y, weights : ndarray, (N, D), (N,) and (N,)
+        The training samples, all with weight.
+    ratio : float
+        ρ.
+    """
+    unit = float(kernel.between(X[:1], X[:1])[0, 0])
+    chosen, factor = _pivots(kernel, X, y, kept, unit * max(ratio, _ROUNDING))
+    support = kernel.centred_on(X[chosen])
+    root = solve_triangular(factor, np.eye(len(factor)), lower=True).T
+    told = np.zeros_like(root)
+    for part in batches(len(X), 3 * len(root)):
+        half = support.columns(X[part]) @ root
+        told += (half.T * weights[part]) @ half
+    values, vectors = np.linalg.eigh(told / (ratio * unit))
+    values = np.maximum(values, 0.0)
+    return LeftOut(support, root @ (vectors * np.sqrt(values / (1.0 + values))))
+
+
+def _pivots(kernel: Centred, X: Array, y: Array, kept: Array, least: float) -> tuple[Array, Array]:
+    """Rows whose functions differ, and the Cholesky factor of the kernel between them.
+
+    In turn the row of which those before it say least: at first of the kept ones, then of all,
+    until that is below `least`.
+    """
+    # An order of the rows that depends neither on that of the samples nor on that of the inputs.
+    order = np.lexsort((*X.T, y))
+    first = np.isin(order, kept)
+    others = order[~first]
+    if len(others) > _CANDIDATES:
+        others = others[np.random.default_rng(0).permutation(len(others))[:_CANDIDATES]]
+    number = np.concatenate([order[first], others])
+    rows, n_first = X[number], int(first.sum())
+    most = min(len(rows), n_first + _FURTHER)
+    left = np.full(len(rows), float(kernel.between(rows[:1], rows[:1])[0, 0]))
+    factor = np.zeros((len(rows), most))
+    chosen: list[int] = []
+
+    def choose(end: int, count: int) -> None:
+        while len(chosen) < count:
+            row = int(left[:end].argmax())
+            if left[row] < least:
+                return
+            place = len(chosen)
+            column = kernel.between(rows, rows[row : row + 1])[:, 0]
+            column -= factor[:, :place] @ factor[row, :place]
+            factor[:, place] = column / np.sqrt(left[row])
+            left[:] -= factor[:, place] ** 2
+            left[row] = 0.0
+            chosen.append(row)
+
+    choose(n_first, n_first)
+    choose(len(rows), min(most, len(chosen) + _FURTHER))
+    index = np.array(chosen, dtype=np.intp)
+    return number[index], factor[index, : index.size]
