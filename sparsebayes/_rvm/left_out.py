@@ -79,9 +79,11 @@ class LeftOut:
 def covariance_kernel(basis: Basis) -> Centred | None:
     """The kernel that describes what a model with this basis leaves out, if there is one.
 
-    That is its only kernel, if this is a covariance of the same variance everywhere.
+    That is the only one that does not repeat others, if it is a covariance of the same variance
+    everywhere.
     """
-    kernels = basis.centred
+    own = np.unique(basis.kinds()[basis.distinct_])
+    kernels = [kernel for number, kernel in enumerate(basis.centred) if number in own]
     if len(kernels) == 1 and kernels[0].positive_definite and kernels[0].stationary:
         return kernels[0]
     return None

@@ -97,6 +97,8 @@ def most_likely(
     weights: Array, squares: Array, variance: Array, further: Array, most: float
 ) -> Calibration:
     """c, and v up to `most`, for squared errors of rows that were held out."""
+    unit = float(weights @ variance / weights.sum())  # so that units make no difference
+    squares, variance, most = squares / unit, variance / unit, most / unit
     alone = float(weights @ (squares / variance) / weights.sum())
     # Zero: everything is predicted to the last digit, as where the targets are constant.
     if not 0 < alone < np.inf:
@@ -128,7 +130,7 @@ def most_likely(
     before = 0.5 * float(weights @ (np.log(alone * variance) + 1.0))
     if found.fun > before - _LEAST_GAIN:
         return nothing
-    return Calibration(float(np.exp(0.5 * found.x[0])), float(np.exp(found.x[1])))
+    return Calibration(float(np.exp(0.5 * found.x[0])), unit * float(np.exp(found.x[1])))
 
 
 def _folds(

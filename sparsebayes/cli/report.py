@@ -104,10 +104,10 @@ def _outcome(final: Any) -> Rows:
     if not is_classifier(final):
         rows.append(("noise std", f"{np.sqrt(final.noise_variance_):.4g}"))
         if final.calibrate is not None:
-            told = f"times {final.calibration_:.3g}"
+            bars = f"times {final.calibration_:.3g}"
             if getattr(final, "left_out_variance_", 0.0) > 0:
-                told += f", {np.sqrt(final.left_out_variance_):.3g} more far from the data"
-            rows.append(("error bars", f"{told}, by held-out folds"))
+                bars += f", up to {np.sqrt(final.left_out_variance_):.3g} besides"
+            rows.append(("error bars", f"{bars}, by held-out folds"))
     elif len(final.classes_) > 2:
         counts = np.isfinite(final.alpha_).sum(axis=1)
         told = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
