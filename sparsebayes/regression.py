@@ -325,11 +325,14 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
                 return lambda inputs: (mean(inputs), whole.observed(inputs)[1])
             solution = self._run(quick, problem, tol)
             model = self._of_fold(basis, part[0], offset, problem.sites, solution)
-            functions = basis.distinct_[solution.state.active]
+            functions = np.sort(basis.distinct_[solution.state.active])
             besides = self._besides(basis, functions, part[0], y[rows], part[1], model.noise)
             if besides is None:
                 return model.observed
-            return lambda inputs: (*model.observed(inputs), besides.variances(inputs))
+            return lambda inputs: (
+                *model.observed(inputs),
+                besides.variances(inputs, model.basis.columns(inputs)),
+            )
 
         besides = None
         try:
@@ -352,12 +355,12 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         kernel = covariance_kernel(basis)
         if kernel is None or self.augment:
             return None
-        kept, counts = np.zeros(len(X), dtype=bool), weights > 0
+        counts = weights > 0
+        number = np.where(counts, np.cumsum(counts) - 1, -1)  # of a row among those with weight
         centers = basis.center_index_[functions]
-        kept[centers[centers >= 0]] = True
+        kept = np.where(centers >= 0, number[centers], -1)
         samples = X[counts], y[counts], weights[counts]
-        ratio = noise_ratio(noise, *samples[1:])
-        return left_out(kernel, np.flatnonzero(kept[counts]), *samples, ratio)
+        return left_out(kernel, kept, *samples, noise_ratio(noise, *samples[1:]))
 
     def _of_fold(
         self, basis: Basis, X: Array, offset: float, sites: Gaussian, solution: Solution

@@ -5,9 +5,9 @@ the noise remains. What is there besides is described by a Gaussian process whos
 kernel of the basis, times a variance v. The training rows determine it as far as they can, here
 through some of them, the support Z: the kept rows, and rows at which these say least. With K the
 kernel between the rows of Z, F that between training rows and Z, W the sample weights and ρ the
-ratio of noise and signal, the variance at x is
+ratio of noise and signal, the variance at x is, for k(x, x) = 1,
 
-    v [k(x, x) − k(x, Z) (K⁻¹ − (K + FᵀWF/ρ)⁻¹) k(Z, x)],
+    v [1 − k(x, Z) (K⁻¹ − (K + FᵀWF/ρ)⁻¹) k(Z, x)],
 
 that of a projected process [1]_. It is a quadratic form in functions of x, so that predictions at
 Gaussian inputs keep their closed form. v is chosen on rows that are held out.
@@ -38,42 +38,38 @@ _CANDIDATES = 2048  # rows among which the support is looked for
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """The process of what was left out, given the training rows.
+    """The process of what S kept functions leave out, given the training rows.
 
     Attributes
     ----------
     kernel : Centred
-        With a function for each of the M rows of the support.
-    root : ndarray, (M, M)
-        The variance is ``variance (k(x, x) − ‖k(x, Z) root‖²)``.
+        With a function for each of the E rows of the support that were not kept.
+    root : ndarray, (S + E, M)
+        The variance is ``variance (1 − ‖f(x) root‖²)`` with the kept functions and those of
+        `kernel` in f.
     variance : float
-        v, of which the variance of the process is a multiple.
+        That of the process where no training row is near.
     """
 
     kernel: Centred
     root: Array
     variance: float = 1.0
 
-    @property
-    def largest(self) -> float:
-        """The variance where no training row tells anything."""
-        return self.variance * self._unit
-
-    @property
-    def _unit(self) -> float:
-        row = self.kernel.centers_[:1]
-        return float(self.kernel.between(row, row)[0, 0])
-
-    def variances(self, X: Array) -> Array:
+    def variances(self, X: Array, kept: Array) -> Array:
         """The diagonal of `between`."""
-        half, unit = self.kernel.columns(X) @ self.root, self._unit
-        return self.variance * np.maximum(unit - np.einsum("nm,nm->n", half, half), 0.0)
+        half = self._half(X, kept)
+        return self.variance * np.maximum(1.0 - np.einsum("nm,nm->n", half, half), 0.0)
 
-    def between(self, X: Array) -> Array:
-        """The covariance between the rows of X."""
-        half = self.kernel.columns(X) @ self.root
-        cov = self.kernel.between(X, X) - half @ half.T
+    def between(self, X: Array, kept: Array) -> Array:
+        """The covariance between the rows of X, where the kept functions are `kept`, (n, S)."""
+        half, prior = self._half(X, kept), self.kernel.between(X, X)
+        cov = prior / prior[0, 0] - half @ half.T
         return self.variance * 0.5 * (cov + cov.T)
+
+    def _half(self, X: Array, kept: Array) -> Array:
+        half = self.kernel.columns(X) @ self.root[kept.shape[1] :]
+        half += kept @ self.root[: kept.shape[1]]
+        return half
 
 
 def covariance_kernel(basis: Basis) -> Centred | None:
@@ -99,29 +95,35 @@ def noise_ratio(noise: float, targets: Array, weights: Array) -> float:
 def left_out(
     kernel: Centred, kept: Array, X: Array, y: Array, weights: Array, ratio: float
 ) -> LeftOut:
-    """What a model that has kept the functions of some rows leaves out, with variance 1.
+    """What a model leaves out, with variance 1.
 
     Parameters
     ----------
     kernel : Centred
     kept : ndarray of int, (S,)
-        The rows of the kept functions.
+        For each kept function the row on which it is centred, −1 for one without a centre.
     X, y, weights : ndarray, (N, D), (N,) and (N,)
         The training samples, all with weight.
     ratio : float
         ρ.
     """
     unit = float(kernel.between(X[:1], X[:1])[0, 0])
-    chosen, factor = _pivots(kernel, X, y, kept, unit * max(ratio, _ROUNDING))
+    chosen, factor = _pivots(kernel, X, y, kept[kept >= 0], unit * max(ratio, _ROUNDING))
     support = kernel.centred_on(X[chosen])
-    root = solve_triangular(factor, np.eye(len(factor)), lower=True).T
-    told = np.zeros_like(root)
-    for part in batches(len(X), 3 * len(root)):
-        half = support.columns(X[part]) @ root
+    turn = solve_triangular(factor, np.eye(len(factor)), lower=True).T
+    told = np.zeros_like(turn)
+    for part in batches(len(X), 3 * len(turn)):
+        half = support.columns(X[part]) @ turn
         told += (half.T * weights[part]) @ half
     values, vectors = np.linalg.eigh(told / (ratio * unit))
     values = np.maximum(values, 0.0)
-    return LeftOut(support, root @ (vectors * np.sqrt(values / (1.0 + values))))
+    turn = turn @ (vectors * np.sqrt(values / (1.0 + values) / unit))
+    further = ~np.isin(chosen, kept)
+    root = np.zeros((kept.size + further.sum(), len(turn)))
+    place = {row: number for number, row in enumerate(kept.tolist())}
+    root[[place[row] for row in chosen[~further].tolist()]] = turn[~further]
+    root[kept.size :] = turn[further]
+    return LeftOut(kernel.centred_on(X[chosen[further]]), root)
 
 
 def _pivots(kernel: Centred, X: Array, y: Array, kept: Array, least: float) -> tuple[Array, Array]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from sparsebayes._rvm.augment import Augmentation
 from sparsebayes._rvm.covariance import Covariance
@@ -68,20 +67,22 @@ class LinearPredictive(Predictive):
 
     def joint(self, X: Array) -> tuple[Array, Array]:
         mean, _, roots = self._moments(X, with_variance=False)
-        cov = self.sigma.between(self.basis.columns(X))
+        columns = self.basis.columns(X)
+        cov = self.sigma.between(columns)
         for root, together in zip(roots, self._correlations(X), strict=True):
             cov += together * np.multiply.outer(root, root)
-        return mean, cov if self.left_out is None else cov + self.left_out.between(X)
+        return mean, cov if self.left_out is None else cov + self.left_out.between(X, columns)
 
     def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
         mean, _, roots = self._moments(X, with_variance=False)
         weights = self.sigma.some_root() @ rng.standard_normal((self.weights.size, n_samples))
-        samples = mean[:, None] + self.basis.columns(X) @ weights
+        columns = self.basis.columns(X)
+        samples = mean[:, None] + columns @ weights
         for root, together in zip(roots, self._correlations(X), strict=True):
             draws = symmetric_root(together) @ rng.standard_normal((len(X), n_samples))
             samples += root[:, None] * draws
         if self.left_out is not None:
-            root = symmetric_root(self.left_out.between(X))
+            root = symmetric_root(self.left_out.between(X, columns))
             samples += root @ rng.standard_normal((len(X), n_samples))
         return samples
 
@@ -99,10 +100,10 @@ class LinearPredictive(Predictive):
             assert further is not None
             down = np.sqrt(self.left_out.variance) * self.left_out.root.T
             functions = (*functions, *further)
-            weights = np.concatenate([weights, np.zeros(len(down))])
-            root = block_diag(root, down)
-            sign = np.concatenate([sign, -np.ones(len(down))])
-            variance += self.left_out.largest
+            weights = np.append(weights, np.zeros(down.shape[1] - weights.size))
+            root = np.vstack([np.pad(root, ((0, 0), (0, weights.size - root.shape[1]))), down])
+            sign = np.append(sign, -np.ones(len(down)))
+            variance += self.left_out.variance
         known = LinearModel(functions, weights, root, sign, self.offset, variance, self.noise)
         return known, "" if self.extra is None else EXTRA_WEIGHT
 
@@ -126,5 +127,5 @@ class LinearPredictive(Predictive):
             if with_variance:
                 variance[part] = self.sigma.variances(columns)
                 if self.left_out is not None:
-                    variance[part] += self.left_out.variances(X[part])
+                    variance[part] += self.left_out.variances(X[part], columns)
         return mean, variance + np.einsum("jn,jn->n", roots, roots), roots
