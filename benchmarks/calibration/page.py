@@ -56,7 +56,7 @@ def section(results: dict[str, Any]) -> list[str]:
     """The parts of the page, from all stored results."""
     parts = []
     records = results.get("coverage", {})
-    found = list(summary.limits(records))
+    found = [*summary.limits(records), *cost.limits(results.get("cost", {}))]
     if found:
         parts += ["### Limits of the default\n", tables.limits(found) + "\n"]
     if records:
