@@ -64,7 +64,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--data",
         help="with a part of predictive: this data set alone; of calibration: these, with commas "
-        "between them",
+        "between them; with draws: problems whose name begins so",
     )
     parser.add_argument(
         "--models",
@@ -74,7 +74,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="with a part of calibration: measure only what is not stored yet",
+        help="with a part of calibration, or draws: measure only what is not stored yet",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
@@ -105,7 +105,8 @@ def measure(
     elif section == "stall":
         yield from stall.run(quick)
     elif section == "draws":
-        yield from stall.run_draws(quick, options.splits, options.data)
+        kept = stored if options.resume else None
+        yield from stall.run_draws(quick, options.splits, options.data, kept)
     elif section in GROUPS["predictive"]:
         part = defaults if section == "defaults" else uncertainty
         yield from part.run(quick, options.splits, options.data)

@@ -31,7 +31,7 @@ Array = np.ndarray
 
 # Of more functions one low-noise restart is enough: they hardly overlap.
 # Nothing more is tried: exchanges take its place, and with it signals come out a little worse.
-_SEARCH = Sequential(Policy(many=1024, work=0.0))
+_SEARCH = Sequential(Policy(many=1024, work=0.0, routes=()))
 _TOL_SAMPLES = 1000.0  # samples that `tol` is meant for: the log evidence grows with their number
 # Samples times functions up to which exchanges are tried. They take as long as the search or
 # twice that, which is seconds from there on.

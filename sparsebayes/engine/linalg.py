@@ -16,6 +16,7 @@ from scipy.linalg import blas, lapack, qr
 Array = np.ndarray
 
 _LOST = 1e-13  # a pivot this small a part of its diagonal entry has hardly a digit left
+_LEAF = 64  # rows of a triangle below which halving it takes longer than it saves
 _ROUNDING = 1e-14  # of a column of unit length, what is left after others were taken out
 
 
@@ -99,6 +100,25 @@ def orthonormal(columns: Array, basis: Array) -> Array:
 def inverse_triangle(factor: Array) -> Array:
     """``L⁻¹``."""
     return lapack.dtrtri(factor, lower=1)[0] if factor.size else factor
+
+
+def inverse_diagonal(factor: Array) -> Array:
+    """The diagonal of ``(L Lᵀ)⁻¹``, in less than half the time of the whole."""
+    half = _by_halves(factor)
+    return np.einsum("ij,ij->j", half, half)
+
+
+def _by_halves(factor: Array) -> Array:
+    """``L⁻¹``, most of it by products of matrices, which are faster than LAPACK's substitution."""
+    size = len(factor)
+    if size <= _LEAF:
+        return inverse_triangle(factor)
+    cut = size // 2
+    upper, lower = _by_halves(factor[:cut, :cut]), _by_halves(factor[cut:, cut:])
+    out = np.zeros((size, size))
+    out[:cut, :cut], out[cut:, cut:] = upper, lower
+    out[cut:, :cut] = -lower @ (factor[cut:, :cut] @ upper)
+    return out
 
 
 def log_det(factor: Array) -> float:

@@ -12,6 +12,7 @@ from benchmarks import (
     inputs,
     sampling,
     signals,
+    stall,
     transforms,
     uncertainty,
     union,
@@ -273,3 +274,26 @@ def test_noisy_inputs_are_off_and_outputs_are_not():
     assert_allclose(np.std(X[:, 0] - clean), 1.0, rtol=0.1)
     assert_allclose(np.std(y - np.sinc(clean / np.pi)), 0.05, rtol=0.1)
     assert_allclose(np.std(y_test - np.sinc(X_test[:, 0] / np.pi)), 0.05, rtol=0.1)
+
+
+def test_draws_go_on_from_what_is_stored(monkeypatch):
+    seen = []
+
+    def shortfall(task, prior):
+        seen.append((task, prior))
+        return float(task), 1.0 + task
+
+    monkeypatch.setattr(stall, "_shortfall", shortfall)
+    monkeypatch.setattr(stall, "PROBLEMS", {"some": lambda draw: draw})
+    monkeypatch.setattr(stall, "PRIORS", {"flat": "flat"})
+    monkeypatch.setattr(stall, "EVERY", 2)
+    records = [record for _, record in stall.run_draws(False, 3)]
+    assert [record["draws"] for record in records] == [2, 3]
+    last = records[-1]
+    assert (last["below"], last["worst"], last["middle"], last["fit"]) == (1, 2.0, 1.0, 2.0)
+    seen.clear()
+    ((key, more),) = stall.run_draws(False, 4, None, {"some/flat": records[0]})
+    assert seen == [(2, "flat"), (3, "flat")]
+    assert key == "some/flat" and more["shortfalls"] == [0.0, 1.0, 2.0, 3.0]
+    *_, row = stall.draws_to_markdown({key: more}).splitlines()
+    assert row.replace(" ", "") == "|some|flat|4|2|3.00|1.50|2.50|"

@@ -37,7 +37,7 @@ def test_engine_without_scikit_learn():
         "matrix = rng.standard_normal((30, 5))\n"
         "target = 2.0 * matrix[:, 3] + 0.01 * rng.standard_normal(30)\n"
         "problem = Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(30)))\n"
-        "result = run(Sequential(), problem, max_iter=100, tol=0.01, rng=rng)\n"
+        "result = run(Sequential(), problem, max_iter=1000, tol=0.01, rng=rng)\n"
         "print(3 in result.state.active, result.stop.converged)\n"
     )
     assert run(code).split() == ["True", "True"]

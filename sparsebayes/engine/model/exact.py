@@ -163,7 +163,7 @@ class Exact(AdaptableProblem):
         gone = ~keep
         if smaller is None or smaller.objective < state.objective or not gone.any():
             return smaller
-        if smaller.residual is not None:
+        if smaller.residual is not None or "cov" not in state.__dict__:
             return smaller
         # The covariance of the rest given that those weights are zero: O(S² k).
         core = linalg.cholesky(state.cov[gone][:, gone])

@@ -91,10 +91,17 @@ class State:
         """The precision of each weight, (P,)."""
         return self.alpha if self.group == 1 else np.repeat(self.alpha, self.group)
 
-    @property
+    @cached_property
     def variances(self) -> Array:
         """The diagonal of Σ, by function."""
         return fold(self.cov.diagonal(), self.group)
+
+    def without_cov(self) -> State:
+        """The same, told that nobody is going to ask for more of Σ than its diagonal."""
+        if not {"cov", "variances"} & self.__dict__.keys():
+            variances = fold(linalg.inverse_diagonal(self.factor), self.group)
+            self.__dict__["variances"] = variances
+        return self
 
     @property
     def squared(self) -> Array:

@@ -62,12 +62,15 @@ class Step:
         Whether the solver gives up what it reached and goes on from this lower state.
     theta : ndarray or None
         The log scales of the functions, where they are learned.
+    end : bool
+        Whether it is an end by itself, to which a fit that collapses later may go back.
     """
 
     state: State
     accepted: bool = True
     back: bool = False
     theta: Array | None = None
+    end: bool = False
 
 
 Climb = Generator[Step, None, Stop]

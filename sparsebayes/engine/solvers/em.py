@@ -37,6 +37,7 @@ _RAISED = 20  # times that precisions are multiplied by 10 until H is not singul
 
 def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
     """One update of all α and of β, and pruning; None where rounding allows no step up."""
+    state = state.without_cov()
     for quick in (True, False) if mackay else (False,):
         alpha, beta = _update(problem, state, mackay=quick)
         size = 1.0
@@ -47,7 +48,7 @@ def cycle(problem: Problem, state: State, *, mackay: bool) -> State | None:
                 state.beta * (beta / state.beta) ** size,
             )
             if new is not None and new.objective >= state.objective:
-                return prune(problem, new, hardly=_HARDLY)
+                return prune(problem, new.without_cov(), hardly=_HARDLY)
             size *= 0.5  # each coordinate goes uphill, so a shorter step does as well
     return None
 

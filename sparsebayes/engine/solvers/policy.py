@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from sparsebayes.engine.solvers.driver import Solver
+from sparsebayes.engine.solvers.em import EM
+from sparsebayes.engine.solvers.subspace import Subspace
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -85,15 +89,27 @@ class Policy:
     # What is tried after the first restarts ends when all has taken so much work, counted in
     # multiplications: a core makes some 3·10⁹ in a second, and a step takes besides as long as
     # `overhead` of them.
-    work: float = 5e8
+    work: float = 3.5e8
     overhead: float = 2e6
 
-    # Starts from all functions take about as much as so many steps with all of them, and are not
-    # made where that is too much.
-    mackay_steps: float = 5.0
-    em_steps: float = 15.0
-    # One has precisions this much smaller, and the noise found so far.
+    # Other solvers are run to their ends where that takes at most so much work: each about as much
+    # as so many steps with all functions, so EM up to 300 of them and the others up to 480. One
+    # draws at random: as it does with `random_state=0`.
+    routes: tuple[tuple[Solver, float], ...] = (
+        (EM(mackay=True), 15.0),
+        (Subspace(), 15.0),
+        (EM(), 60.0),
+    )
+    route_work: float = 1.65e9
+    seed: int = 209652396
+    # One that after so many steps still has more than this part of all functions is given up: EM
+    # then takes as long as all else together. In 260 draws of the two narrowest kernels of
+    # `benchmarks/stall.py` it alone never ended a nat above what was found without it.
+    idle: tuple[int, float] = (30, 0.87)
+    # Another start from all functions has precisions this much smaller, and the noise found so far.
+    # It takes about as much as so many steps with all of them.
     loose: float = 0.1
+    loose_steps: float = 5.0
 
     # Small changes of the model are tried in turn until none of a whole round gains so much.
     worthwhile: float = 1.0
@@ -104,11 +120,11 @@ class Policy:
     replacement_gain: float = 0.1
     # The end of another change is worth replacements if it is no further below the model.
     near: float = 3.0
-    # The noise is raised by these factors, which takes out what hardly gains, and freed again.
-    raised: tuple[float, ...] = (3.0, 2.0)
-    # It is lowered to these parts, as in the first restarts.
-    depths: tuple[float, ...] = (0.3,)
-    # Every second function is taken out, every third, from each place to begin.
+    # The noise is raised by this factor, which takes out what hardly gains, and freed again; it is
+    # lowered as in the last of the first restarts.
+    raised: float = 3.0
+    # Every second function is taken out, every third, from each place to begin, and the noise is
+    # lowered besides: on the Boston data that led a nat higher than with the noise as it was.
     thinned: tuple[int, ...] = (2, 3)
 
     # Whether growth with a given noise has stalled is told by a model of so many functions, spread

@@ -173,13 +173,13 @@ class Sequential:
 
 
 def _noted(path: Path, passed: list[State]) -> Path:
-    """The same path, its accepted states noted."""
+    """The same path, its accepted states and ends noted."""
     while True:
         try:
             step = next(path)
         except StopIteration as end:
             return end.value
-        if step.accepted:
+        if step.accepted or step.end:
             passed.append(step.state)
         yield step
 

@@ -5,9 +5,10 @@ nothing more is worth adding. A *low-noise restart* holds the noise below its es
 model grow, frees the noise again, and keeps the better end. With the noise given, growth stalls
 only where no function gains anything alone; a model of functions that share one precision tells.
 
-What is left is a matter of search: small changes of the model, each followed by growth to its own
-end, for as long as one gains (a *neighbourhood search*), and starts from all functions. Both are
-bounded by the work that they take, so that small problems see all of it and large ones little.
+What is left is a matter of search: the ends of the other solvers, small changes of the model, each
+followed by growth to its own end, for as long as one gains (a *neighbourhood search*), and a start
+from all functions. All are bounded by the work that they take, so that small problems see all of it
+and large ones little.
 
 Each strategy takes a `Search` and a state, yields the steps that it tries, and returns the state
 to go on from: its own end if that is higher and sane, else the state that it was given.
@@ -93,20 +94,29 @@ def shallow_restart(search: Search, state: State) -> Path:
     return (yield from better(search.problem, state, end))
 
 
-def all_functions_at_once(search: Search, state: State) -> Path:
-    """Where the other routes end: MacKay's updates from all functions, twice, and EM's."""
+def other_routes(search: Search, state: State) -> Path:
+    """Where the other solvers end, each on its own way, if they take little work.
+
+    They are run as they are, so that a fit of a small problem does not end below theirs.
+    """
     policy, problem = search.policy, search.problem
-    index = np.arange(problem.n_functions)
-    starts = (
-        (policy.mackay_steps, partial(trials.from_functions, index=index)),
-        (policy.mackay_steps, partial(trials.from_functions, index=index, loose=policy.loose)),
-        (policy.em_steps, partial(trials.from_functions, index=index, mackay=False)),
-    )
-    for steps, start in starts:
-        if search.work + steps * float(problem.n_functions) ** 3 <= policy.work:
-            end = yield from start(search, state)
-            state = yield from polished(search, state, end)
+    size, before = float(problem.n_functions) * problem.group, search.work
+    for solver, steps in policy.routes:
+        if steps * size**3 <= policy.route_work:
+            end = yield from trials.route(search, state, solver)
+            search.work = before  # it has a bound of its own
+            state = yield from better(problem, state, end)
     return state
+
+
+def loose_start(search: Search, state: State) -> Path:
+    """MacKay's updates from all functions, with smaller precisions and the noise found so far."""
+    policy, problem = search.policy, search.problem
+    if search.work + policy.loose_steps * float(problem.n_functions) ** 3 > policy.work:
+        return state
+    index = np.arange(problem.n_functions)
+    end = yield from trials.from_functions(search, state, index, loose=policy.loose)
+    return (yield from polished(search, state, end))
 
 
 def neighbourhood_search(search: Search, state: State) -> Path:
@@ -129,15 +139,11 @@ def _changes(policy: Policy) -> Iterator[Strategy]:
     """What is changed: one function, the noise, every second function and so on."""
     if policy.replacements:
         yield trials.replaced
-    for factor in policy.raised[:1]:
-        yield partial(trials.raised, factor=factor)
+    yield partial(trials.raised, factor=policy.raised)
     for step in policy.thinned:
         for number in range(step):
             yield partial(_thinned, step=step, first=number)
-    for factor in policy.raised[1:]:
-        yield partial(trials.raised, factor=factor)
-    for depth in policy.depths:
-        yield partial(trials.lowered, depth=depth)
+    yield partial(trials.lowered, depth=policy.shallow)
     if policy.replacements:
         yield partial(trials.replaced, boldly=True)
 
@@ -167,8 +173,9 @@ STRATEGIES: tuple[Strategy, ...] = (
     low_noise_restart,
     escape_a_stall,
     shallow_restart,
+    other_routes,
     neighbourhood_search,
-    all_functions_at_once,
+    loose_start,
     neighbourhood_search,
 )
 # For fits that are repeated: what these find is close to the end of all.

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
-from sparsebayes.engine.solvers.driver import Path, Step, collapsed
+from sparsebayes.engine.solvers.driver import Path, Solver, Step, collapsed
 from sparsebayes.engine.solvers.em import close, converge, spread_variance
 from sparsebayes.engine.solvers.growth import grow
 from sparsebayes.engine.solvers.policy import Effort, Policy
@@ -161,16 +161,11 @@ def raised(search: Search, state: State, factor: float) -> Path:
 
 
 def thinned(search: Search, state: State, gone: Array) -> Path:
-    """Take out the functions of a mask and grow again, at first with the noise as it is."""
-    problem, policy = search.problem, search.policy
-    smaller = problem.shrink(state, ~gone)
+    """Take out the functions of a mask and grow again, at first with the noise lowered."""
+    smaller = search.problem.shrink(state, ~gone)
     if smaller is None:
         return state
-    limit = policy.room + state.active.size
-    smaller = yield from grow(
-        problem, smaller, search.rough, policy, free=False, limit=limit, accepted=False
-    )
-    return (yield from grown(search, smaller))
+    return (yield from lowered(search, smaller, search.policy.shallow))
 
 
 def every(state: State, problem: Problem, step: int, first: int) -> Array:
@@ -181,9 +176,9 @@ def every(state: State, problem: Problem, step: int, first: int) -> Array:
 
 
 def from_functions(
-    search: Search, state: State, index: Array, *, mackay: bool = True, loose: float | None = None
+    search: Search, state: State, index: Array, *, loose: float | None = None
 ) -> Path:
-    """Where MacKay's or EM's updates from these functions at once end, and growth from there.
+    """Where MacKay's updates from these functions at once end, and growth from there.
 
     They begin with precisions that give them the targets' variance together; with `loose`, with
     this part of them and the noise of the state.
@@ -194,15 +189,25 @@ def from_functions(
         start = problem.move(start, loose * start.alpha, state.beta)
     if start is None:
         return state
-    return (yield from from_state(search, start, mackay=mackay))
-
-
-def from_state(search: Search, start: State, *, mackay: bool = True) -> Path:
-    """Where MacKay's or EM's updates from a state end, and growth from there."""
-    for step in close(search.problem, start, search.tol, mackay=mackay):
+    for step in close(problem, start, search.tol, mackay=True):
         start = step.state
         yield Step(start, accepted=False)
     return (yield from grown(search, start))
+
+
+def route(search: Search, state: State, solver: Solver) -> Path:
+    """Where another solver ends; the state itself where it is given up."""
+    problem, policy = search.problem, search.policy
+    steps, share = policy.idle
+    end = state
+    rng = np.random.default_rng(policy.seed)
+    for number, step in enumerate(solver.climb(problem, search.tol, rng)):
+        end = step.state
+        yield Step(end, accepted=False)
+        if number == steps and end.active.size > share * problem.n_functions:
+            return state
+    yield Step(end, accepted=False, end=True)
+    return end
 
 
 def settled_by_updates(search: Search, start: State) -> Path:

@@ -29,7 +29,7 @@ MATRIX = np.stack([TRANSFORM.synthesise(unit) for unit in np.eye(2 * N)], axis=1
 PLACES = np.concatenate([member.places() for member in TRANSFORM.members])
 
 # Without the small changes, which find some of what exchanges find.
-PLAIN = Sequential(Policy(work=0.0))
+PLAIN = Sequential(Policy(work=0.0, routes=()))
 
 
 def swaps():

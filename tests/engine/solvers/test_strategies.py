@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from sparsebayes import RVR
 from sparsebayes.engine import (
     EM,
     Dense,
@@ -21,6 +22,7 @@ from sparsebayes.engine import (
     Sequential,
     Smoothness,
     Softmax,
+    Subspace,
     run,
 )
 from sparsebayes.engine.solvers import strategies, trials
@@ -152,9 +154,7 @@ def test_with_the_noise_given_a_small_model_is_not_searched_further():
         assert tried.over == (tiny == size) == (not steps)
 
 
-@pytest.mark.parametrize(
-    "strategy", [strategies.all_functions_at_once, strategies.neighbourhood_search]
-)
+@pytest.mark.parametrize("strategy", [strategies.loose_start, strategies.neighbourhood_search])
 def test_the_search_ends_when_it_has_taken_enough_work(strategy, grown):
     search, state = copy.copy(grown[0]), grown[1]
     assert walk(strategy, replace(search, policy=Policy(work=1.0), work=2.0), state) == (state, [])
@@ -261,19 +261,42 @@ def test_every_second_and_third_function_in_the_order_of_what_they_gain(grown):
     assert losses(search.problem, state)[2] == pytest.approx(fall, rel=1e-8)
 
 
-@pytest.mark.parametrize("mackay", [True, False])
-def test_a_start_from_all_functions_ends_where_the_other_routes_end(mackay):
+@pytest.mark.parametrize("solver", [EM(mackay=True), EM(), Subspace()], ids=repr)
+def test_small_problems_see_the_ends_of_the_other_routes(solver):
     problem = stalled(n_samples=100, gamma=0.03)
-    route = run(EM(mackay), problem, max_iter=9000, tol=TOL, rng=np.random.default_rng(0)).state
-    search, index = Search(problem, Policy(), TOL), np.arange(problem.n_functions)
+    search, empty = Search(problem, Policy(idle=(30, 1.0)), TOL), start(problem)
+    rng = np.random.default_rng(search.policy.seed)
+    route = run(solver, problem, max_iter=9000, tol=TOL, rng=rng).state
+    end, steps = walk(lambda *s: trials.route(*s, solver), search, empty)
+    assert end.objective == route.objective and np.array_equal(end.active, route.active)
+    assert not any(step.accepted for step in steps) and steps[-1].end
+    # All of them are tried where that takes little work, which is not that of the search.
+    tried, _ = walk(strategies.other_routes, search, empty)
+    assert tried.objective >= end.objective and search.work == 0.0
+    few = replace(search, policy=Policy(route_work=1e6))
+    assert walk(strategies.other_routes, few, empty) == (empty, [])
+
+
+def test_a_route_that_hardly_takes_functions_out_is_given_up():
+    problem = stalled(n_samples=100, gamma=0.03)
     empty = start(problem)
-    end, _ = walk(lambda *s: trials.from_functions(*s, index, mackay=mackay), search, empty)
-    assert end.objective >= route.objective
-    # All of them are tried where that takes little work.
-    tried, _ = walk(strategies.all_functions_at_once, search, empty)
-    assert tried.objective >= end.objective
-    few = replace(search, policy=Policy(work=1e6))
-    assert walk(strategies.all_functions_at_once, few, empty) == (empty, [])
+    for share, given_up in ((0.0, True), (1.0, False)):
+        search = Search(problem, Policy(idle=(3, share)), TOL)
+        end, steps = walk(lambda *s: trials.route(*s, EM()), search, empty)
+        assert (end is empty) == given_up == (len(steps) == 4)
+
+
+def test_the_route_that_draws_at_random_draws_as_with_random_state_zero():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    seen = []
+
+    class Drawing(Subspace):
+        def climb(self, problem, tol, rng):
+            seen.append(rng.random())
+            return super().climb(problem, tol, rng)
+
+    RVR(solver=Drawing(), random_state=0, calibrate=None).fit(X, X[:, 0])
+    assert seen == [np.random.default_rng(Policy().seed).random()]
 
 
 # A collapse
@@ -448,7 +471,8 @@ def test_restarts_go_on_while_the_noise_falls():
     matrix = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
     problem = Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(150)))
     found = []
-    for policy in (Policy(falling=np.inf), Policy()):
+    for falling in (np.inf, Policy().falling):
+        policy = Policy(falling=falling, work=0.0, routes=())
         rng = np.random.default_rng(0)
         found.append(run(Sequential(policy), problem, max_iter=1000, tol=TOL, rng=rng).state)
     once, again = (state.beta**-0.5 for state in found)
