@@ -66,6 +66,8 @@ class Policy:
     depth: float = 0.1
     deep: float = 0.01
     shallow: float = 0.3
+    # A deep one also where the noise is less than this part of the targets' mean square.
+    little: float = 1e-3
     # A restart that lowers the noise variance by such a factor is followed by another: with next
     # to no noise one is not enough.
     falling: float = 4.0
@@ -135,6 +137,9 @@ class Policy:
     shared_precisions: int = 9
     shared_factor: float = 0.03
     shared_gain: float = 1.0
+    # Where the noise is estimated, with so many values of it besides, each `depth` of the one
+    # before: six decades.
+    noise_levels: int = 7
 
     # A fit that collapses goes back to an end that it had passed: the highest that had at most this
     # part of the effective parameters, and so on.

@@ -64,9 +64,10 @@ def low_noise_restart(search: Search, state: State) -> Path:
 
 
 def escape_a_stall(search: Search, state: State) -> Path:
-    """Where few functions were found: a deeper restart, and a start from several at once."""
+    """Where few functions were found: a deeper restart, and starts from several at once."""
     policy, problem = search.policy, search.problem
-    if state.active.size >= problem.n_samples / policy.stall:
+    few = problem.n_samples / policy.stall
+    if state.active.size >= few:
         return state
     before = state.beta
     end = yield from trials.lowered(search, state, policy.deep)
@@ -74,6 +75,13 @@ def escape_a_stall(search: Search, state: State) -> Path:
     several = spread_over(problem, min(problem.n_functions, policy.several))
     end = yield from trials.from_functions(search, state, several)
     state = yield from better(problem, state, end)
+    start = None
+    if problem.noise is not None and state.active.size < few:
+        start = shared_precision_model(problem, state, policy, several)
+    if start is not None:
+        end = yield from trials.settled_by_updates(search, start)
+        end = yield from trials.grown(search, end)
+        state = yield from better(problem, state, end)
     if state.beta < policy.falling * before:
         return state
     return (yield from low_noise_restart(search, state))
@@ -92,6 +100,22 @@ def shallow_restart(search: Search, state: State) -> Path:
         return state
     end = yield from trials.lowered(search, state, search.policy.shallow)
     return (yield from better(search.problem, state, end))
+
+
+def deep_restart(search: Search, state: State) -> Path:
+    """With next to no noise: growth with the noise at a hundredth, for as long as that gains.
+
+    Then many functions gain a little each, and hundreds of nats together.
+    """
+    problem, policy = search.problem, search.policy
+    if problem.noise is None or state.beta * problem.energy * policy.little < problem.n_samples:
+        return state
+    while True:
+        before = state.objective
+        end = yield from trials.lowered(search, state, policy.deep)
+        state = yield from better(problem, state, end)
+        if state.objective <= before + policy.worthwhile or search.tired:
+            return state
 
 
 def other_routes(search: Search, state: State) -> Path:
@@ -174,6 +198,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     escape_a_stall,
     shallow_restart,
     other_routes,
+    deep_restart,
     neighbourhood_search,
     loose_start,
     neighbourhood_search,
@@ -182,15 +207,25 @@ STRATEGIES: tuple[Strategy, ...] = (
 BRIEF = STRATEGIES[:3]
 
 
-def shared_precision_model(problem: Problem, state: State, policy: Policy) -> State | None:
-    """Some functions with one precision for all, if they have more evidence than the model."""
-    shared = best = spread_variance(problem, spread_over(problem, policy.sample))
-    for _ in range(policy.shared_precisions - 1):
-        if shared is None or best is None:
-            break
-        shared = problem.move(shared, policy.shared_factor * shared.alpha, shared.beta)
-        if shared is not None and shared.evidence > best.evidence:
-            best = shared
+def shared_precision_model(
+    problem: Problem, state: State, policy: Policy, index: Array | None = None
+) -> State | None:
+    """Some functions with one precision for all, if they have more evidence than the model.
+
+    Where the noise is estimated, with the best of several values of it.
+    """
+    if index is None:
+        index = spread_over(problem, policy.sample)
+    first = best = spread_variance(problem, index)
+    levels = 1 if problem.noise is None else policy.noise_levels
+    for number in range(policy.shared_precisions):
+        for level in range(levels):
+            if first is None or best is None:
+                return None
+            alpha = policy.shared_factor**number * first.alpha
+            shared = problem.move(first, alpha, first.beta / policy.depth**level)
+            if shared is not None and shared.evidence > best.evidence:
+                best = shared
     if best is None or best.evidence <= state.evidence + policy.shared_gain:
         return None
     return best
