@@ -136,6 +136,41 @@ def test_only_a_stall_is_escaped(grown):
     assert end.objective > state.objective + 20.0
 
 
+def product(width):
+    """A product of inputs, with next to no noise: no function gains anything alone."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (150, 3))
+    target = X[:, 0] * X[:, 1] + 0.3 * np.sin(3 * X[:, 2]) * X[:, 0]
+    target += 1e-3 * rng.standard_normal(150)
+    matrix = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2) / width**2)
+    return Exact(Dense(matrix), Flat(), Gaussian(target - target.mean(), np.ones(150)))
+
+
+@pytest.mark.parametrize("width", [4.0, 16.0])
+def test_a_stall_at_nothing_is_escaped_with_shared_precisions(width):
+    search = Search(product(width), Policy(), TOL)
+    state, _ = walk(strategies.greedy_growth, search, start(search.problem))
+    assert state.active.size == 0
+    end, _ = walk(strategies.escape_a_stall, search, state)
+    assert end.objective > state.objective + 150.0
+    shared = shared_precision_model(search.problem, state, search.policy)
+    assert np.ptp(shared.alpha / search.problem.norms[shared.active]) < 1e-12 * shared.alpha.max()
+    assert shared.beta > 5.0 * state.beta  # with another noise, too
+    without = replace(search, policy=Policy(noise_levels=0))
+    assert walk(strategies.escape_a_stall, without, state)[0] is state
+
+
+def test_with_next_to_no_noise_a_deep_restart_goes_on():
+    search = Search(product(1.0), Policy(), TOL)
+    state = start(search.problem)
+    for strategy in (strategies.greedy_growth, strategies.low_noise_restart):
+        state, _ = walk(strategy, search, state)
+    end, _ = walk(strategies.deep_restart, search, state)
+    assert end.objective > state.objective + 10.0 and end.beta > 4.0 * state.beta
+    noisier = replace(search, policy=Policy(little=1e-9))
+    assert walk(strategies.deep_restart, noisier, state) == (state, [])
+
+
 @pytest.mark.parametrize(("many", "over"), [(240, True), (241, False)])
 def test_with_too_many_functions_there_is_nothing_more(many, over, grown):
     search, state = replace(grown[0], policy=Policy(many=many)), grown[1]
