@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,14 @@ from sparsebayes._rvm.options import as_noise, as_prior, with_restarts
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
-from sparsebayes._support.calibration import Forecast, calibrated, check_calibrate
+from sparsebayes._support.calibration import (
+    Forecast,
+    Forecaster,
+    calibrated,
+    check_calibrate,
+    is_splitter,
+    merged,
+)
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
@@ -313,35 +321,50 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         many = n_scales > _SCALES_PER_ROW * np.count_nonzero(weights)
         again = many and self._learns(fitted)
 
-        def fit(rows: Array) -> Forecast:
+        # With the noise given a weight says how precise a sample is, else how often it counts.
+        samples, counts = (X, y, weights), weights
+        if noise is not None:
+            if not is_splitter(self.calibrate):  # whose row numbers are those of X
+                X, y, weights = merged(X, y, weights)
+            counts = np.where(weights > 0, 1.0, 0.0)
+
+        def forecast(model: LinearPredictive, test: Array) -> Forecast:
+            mean, variance = model.marginal(X[test])
+            if noise is not None:
+                return Forecast(mean, variance, known=noise / weights[test])
+            return Forecast(mean, variance + model.noise)
+
+        def fit(rows: Array) -> Forecaster:
             part = X[rows], weights[rows]
             basis = self._fit_basis(*part)
             basis = basis if again else basis.rescaled(log_scales)
             offset, problem = self._problem(basis, part[0], y[rows], part[1], noise)
             if again:
                 basis, solution = self._climb(quick, problem, basis, *part, None, tol)
-                mean = self._of_fold(basis, part[0], offset, problem.sites, solution).mean
+                model = self._of_fold(basis, part[0], offset, problem.sites, solution)
                 # With fewer rows another kind of model may be found: its errors count, not its std.
-                return lambda inputs: (mean(inputs), whole.observed(inputs)[1])
+                return lambda test: forecast(whole, test)._replace(mean=model.mean(X[test]))
             solution = self._run(quick, problem, tol)
             model = self._of_fold(basis, part[0], offset, problem.sites, solution)
             functions = np.sort(basis.distinct_[solution.state.active])
             besides = self._besides(basis, functions, part[0], y[rows], part[1], model.noise)
             if besides is None:
-                return model.observed
-            return lambda inputs: (
-                *model.observed(inputs),
-                besides.variances(inputs, model.basis.columns(inputs)),
-            )
+                return partial(forecast, model)
+
+            def both(test: Array) -> Forecast:
+                further = besides.variances(X[test], model.basis.columns(X[test]))
+                return forecast(model, test)._replace(further=further)
+
+            return both
 
         besides = None
         try:
             found = calibrated(
-                fit, X, y, weights, self.calibrate, type(self).__name__, 100 if again else 1000
+                fit, X, y, counts, self.calibrate, type(self).__name__, 100 if again else 1000
             )
             if found.further:
                 noise_variance = self.noise_variance_
-                besides = self._besides(fitted, self.relevance_, X, y, weights, noise_variance)
+                besides = self._besides(fitted, self.relevance_, *samples, noise_variance)
         except KeyboardInterrupt:
             self.converged_, self.stop_reason_ = False, Stop.INTERRUPTED.value
             return
@@ -360,6 +383,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         centers = basis.center_index_[functions]
         kept = np.where(centers >= 0, number[centers], -1)
         samples = X[counts], y[counts], weights[counts]
+        if not isinstance(self.noise, str):  # that of a sample of weight 1; there may be none
+            typical = float(samples[2].sum()) / len(np.unique(samples[0], axis=0))
+            noise, samples = noise / typical, (*samples[:2], samples[2] / typical)
         return left_out(kernel, kept, *samples, noise_ratio(noise, *samples[1:]))
 
     def _of_fold(
@@ -387,4 +413,4 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             self.noise_variance_,
             self._augmentation(),
             self._left_out,
-        ).calibrated(self.calibration_)
+        ).calibrated(self.calibration_, noise=isinstance(self.noise, str))

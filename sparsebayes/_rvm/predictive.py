@@ -48,14 +48,14 @@ class LinearPredictive(Predictive):
     left_out: LeftOut | None = None
     widening: float = 1.0
 
-    def calibrated(self, factor: float) -> LinearPredictive:
-        """The same with the standard deviations of weights and noise multiplied by a factor."""
+    def calibrated(self, factor: float, *, noise: bool) -> LinearPredictive:
+        """The same with the standard deviations of weights, and of the noise, times a factor."""
         if factor == 1.0:
             return self
         return replace(
             self,
             sigma=self.sigma.scaled(factor),
-            noise=factor**2 * self.noise,
+            noise=factor**2 * self.noise if noise else self.noise,
             widening=factor * self.widening,
         )
 

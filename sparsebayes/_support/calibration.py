@@ -4,7 +4,7 @@ A model is fitted again to all folds but one and predicts that one, at hyperpara
 learned from all. The root mean square of its errors in units of its standard deviations is the
 factor c by which these are too small. A model may also know of a further variance g(x), of what it
 leaves out: then the variance is ``c² s²(x) + v g(x)``, with the v and the c, 1 or more, under which
-the rows held out are most likely.
+the rows held out are most likely. Noise that is known is added as it is, and s is the rest.
 """
 
 from __future__ import annotations
@@ -14,21 +14,42 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from sparsebayes._support.validation import as_number
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # the rows to learn from, and those to predict
-# Mean and variance at inputs, noise included, and perhaps a further variance.
-Forecast = Callable[[Array], tuple[Array, ...]]
+
+
+class Forecast(NamedTuple):
+    """Predictions at some rows, (n,).
+
+    Attributes
+    ----------
+    mean, variance : ndarray
+    known : ndarray or float
+        The part of the variance that is known, and not in `variance`.
+    further : ndarray or float
+        The variance of what the model leaves out, up to a factor.
+    """
+
+    mean: Array
+    variance: Array
+    known: Array | float = 0.0
+    further: Array | float = 0.0
+
+
+Forecaster = Callable[[Array], Forecast]  # from row numbers
 
 _FOLDS = 5
 _FEWEST = 10  # distinct rows, with fewer of which folds say nothing
-_LEAST_GAIN = 2.0  # nats: a further variance that gains less is left out
+_LEAST_GAIN = 2.0  # nats: a further variance that gains less is left out, unless noise is known
 _MOST = 10.0  # of the targets' variance: with more it would hardly differ from one of another shape
 _LEAST = 0.01  # of the variance without it, at which it begins to show
 _GRID = 1.0  # between the logarithms of values at which a search may begin
+_ROOM = 7.0  # of log c² where some noise is known: the rest may be small beside it
+_NONE = -700.0  # log v of nothing
 
 
 def check_calibrate(calibrate: Any) -> None:
@@ -47,6 +68,11 @@ def check_calibrate(calibrate: Any) -> None:
     )
 
 
+def is_splitter(calibrate: Any) -> bool:
+    """Whether folds are given, not a number of them."""
+    return not isinstance(calibrate, str) and as_number(calibrate) is None
+
+
 class Calibration(NamedTuple):
     """c, the factor of a model's standard deviations, and v, that of the further variance."""
 
@@ -55,7 +81,7 @@ class Calibration(NamedTuple):
 
 
 def calibrated(
-    fit: Callable[[Array], Forecast],
+    fit: Callable[[Array], Forecaster],
     X: Array,
     y: Array,
     weights: Array,
@@ -82,53 +108,61 @@ def calibrated(
         return Calibration()
     parts = []
     for train, test in _folds(X, y, weights, calibrate, name, enough):
-        mean, variance, *more = fit(train)(X[test])
-        further = more[0] if more else np.zeros(len(test))
-        parts.append((weights[test], (y[test] - mean) ** 2, variance, further))
+        found = fit(train)(test)
+        every = (weights[test], (y[test] - found.mean) ** 2, *found[1:])
+        parts.append([np.broadcast_to(one, len(test)) for one in every])
     if not parts:
         return Calibration()
     center = np.average(y, weights=weights)
     most = _MOST * float(np.average((y - center) ** 2, weights=weights))
-    counts, squares, variance, further = map(np.concatenate, zip(*parts, strict=True))
-    return most_likely(counts, squares, variance, further, most)
+    counts, squares, variance, known, further = map(np.concatenate, zip(*parts, strict=True))
+    return most_likely(counts, squares, Forecast(squares, variance, known, further), most)
 
 
-def most_likely(
-    weights: Array, squares: Array, variance: Array, further: Array, most: float
-) -> Calibration:
+def most_likely(weights: Array, squares: Array, held: Forecast, most: float) -> Calibration:
     """c, and v up to `most`, for squared errors of rows that were held out."""
-    unit = float(weights @ variance / weights.sum())  # so that units make no difference
-    squares, variance, most = squares / unit, variance / unit, most / unit
-    alone = float(weights @ (squares / variance) / weights.sum())
+    _, variance, known, further = (np.broadcast_to(part, squares.shape) for part in held)
+    unit = float(weights @ (variance + known) / weights.sum())  # so that units make no difference
+    squares, variance, known, most = squares / unit, variance / unit, known / unit, most / unit
+    alone = float(weights @ (squares / (variance + known)) / weights.sum())
     # Zero: everything is predicted to the last digit, as where the targets are constant.
     if not 0 < alone < np.inf:
         return Calibration()
+    widest = max(0.0, float(np.log(alone))) + (_ROOM if known.any() else 1.0)
 
     def cost(point: Array) -> tuple[float, Array]:
         """Minus the log likelihood, and its derivatives by log c² and log v."""
         parts = np.exp(point)[:, None] * np.stack([variance, further])
-        total = parts.sum(axis=0)
+        total = parts.sum(axis=0) + known
         value = 0.5 * float(weights @ (np.log(total) + squares / total))
         return value, 0.5 * parts @ (weights * (1.0 - squares / total) / total)
 
+    def lowest(starts: list[tuple[float, float]], log_v: tuple[float, float]) -> OptimizeResult:
+        points = [np.array(start) for start in starts]
+        return minimize(
+            cost,
+            min(points, key=lambda point: cost(point)[0]),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, widest), log_v],
+        )
+
+    before = 0.5 * float(weights @ (np.log(alone * variance + known) + 1.0))
     nothing = Calibration(float(np.sqrt(alone)))
+    squares_tried = np.linspace(0.0, widest, 2 + int(widest / _GRID))
+    if known.any():
+        found = lowest([(log, _NONE) for log in squares_tried], (_NONE, _NONE))
+        before, nothing = float(found.fun), Calibration(float(np.exp(0.5 * found.x[0])))
     if not further.any() or most <= 0:
         return nothing
-    low = float(np.log(_LEAST * (weights @ variance) / (weights @ further)))
-    high, wide = float(np.log(most)), max(0.0, float(np.log(alone)))
+    low = float(np.log(_LEAST * (weights @ (variance + known)) / (weights @ further)))
+    high = float(np.log(most))
     if low >= high:
         return nothing
     grid = np.linspace(low, high, 2 + int((high - low) / _GRID))
-    starts = [np.array([log_square, log_v]) for log_v in grid for log_square in (0.0, wide)]
-    found = minimize(
-        cost,
-        min(starts, key=lambda start: cost(start)[0]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, wide + 1.0), (low, high)],
-    )
-    before = 0.5 * float(weights @ (np.log(alone * variance) + 1.0))
-    if found.fun > before - _LEAST_GAIN:
+    starts = {0.0, max(0.0, 2.0 * float(np.log(nothing.factor)))}
+    found = lowest([(log, log_v) for log_v in grid for log in sorted(starts)], (low, high))
+    if found.fun > before - (0.0 if known.any() else _LEAST_GAIN):
         return nothing
     return Calibration(float(np.exp(0.5 * found.x[0])), unit * float(np.exp(found.x[1])))
 
@@ -138,8 +172,7 @@ def _folds(
 ) -> Iterator[Fold]:
     """Of the rows with weight."""
     counts = weights > 0
-    count = _FOLDS if isinstance(calibrate, str) else as_number(calibrate)
-    if count is None:
+    if is_splitter(calibrate):
         from sklearn.model_selection import check_cv
 
         for train, test in check_cv(calibrate).split(X, y):
@@ -147,8 +180,9 @@ def _folds(
             if counts[train].any() and counts[test].any():
                 yield train[counts[train]], test[counts[test]]
         return
+    count = _FOLDS if isinstance(calibrate, str) else int(calibrate)
     rows = np.flatnonzero(counts)
-    fold = content_folds(X[rows], y[rows], weights[rows], int(count))
+    fold = content_folds(X[rows], y[rows], weights[rows], count)
     if fold is None:
         warnings.warn(
             f"{name} was given too few distinct rows to hold some of them out, so its standard "
@@ -159,11 +193,20 @@ def _folds(
         )
         return
     seen = 0
-    for number in range(int(count)):
+    for number in range(count):
         yield rows[fold != number], rows[fold == number]
         seen += int(np.count_nonzero(fold == number))
         if isinstance(calibrate, str) and seen >= enough:
             return
+
+
+def merged(X: Array, y: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Equal rows of known noise as one, which says the same of the function as all of them."""
+    rows, place = np.unique(X, axis=0, return_inverse=True)
+    place = place.ravel()
+    total = np.bincount(place, weights)
+    mean = np.bincount(place, weights * y) / np.where(total > 0, total, 1.0)
+    return rows, mean, total
 
 
 def content_folds(X: Array, y: Array, weights: Array, count: int) -> Array | None:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._support.validation import check_switches, remedies, whole_number
+from sparsebayes._support.validation import remedies, whole_number
 
 if TYPE_CHECKING:
     from sparsebayes.engine.moments import Functions, Moments
@@ -116,7 +116,7 @@ class GaussianRegressorMixin(ABC):
         return_std: bool = False,
         return_cov: bool = False,
         *,
-        include_noise: bool = True,
+        include_noise: Any = True,
     ) -> Array | tuple[Array, Array]:
         """Predict with the posterior mean.
 
@@ -127,9 +127,10 @@ class GaussianRegressorMixin(ABC):
             Whether to return the standard deviation of a new observation, noise included.
         return_cov : bool, default=False
             Whether to return the covariance of new observations, noise included.
-        include_noise : bool, default=True
+        include_noise : bool or array-like of shape (n,), default=True
             Whether standard deviation and covariance are those of new observations, or with
-            False those of the function.
+            False those of the function; or the noise variances of new observations, where these
+            are known, as those of other sensors.
 
         Returns
         -------
@@ -140,9 +141,8 @@ class GaussianRegressorMixin(ABC):
         X = check_inputs(self, X)
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both.")
-        check_switches(include_noise=include_noise)
         found = self.predictive()
-        noise = found.noise if include_noise else 0.0
+        noise = _noise_variance(include_noise, len(X), found.noise)
         if return_cov:
             mean, cov = found.joint(X)
             cov[np.diag_indices_from(cov)] += noise
@@ -190,6 +190,25 @@ class GaussianRegressorMixin(ABC):
         from sparsebayes.uncertain import predict_uncertain
 
         return predict_uncertain(self, mean, cov, method=method)
+
+
+def _noise_variance(include_noise: Any, n_rows: int, noise: float) -> float | Array:
+    """The noise of each new observation, or of all of them; or a clear error."""
+    if isinstance(include_noise, (bool, np.bool_)):
+        return noise if include_noise else 0.0
+    try:
+        variances = np.asarray(include_noise, dtype=np.float64)
+    except (TypeError, ValueError):
+        variances = np.asarray(np.nan)
+    if variances.shape == (n_rows,) and np.all(variances >= 0) and np.all(variances < np.inf):
+        return variances
+    told = repr(include_noise) if variances.ndim == 0 else f"an array of shape {variances.shape}"
+    if variances.shape == (n_rows,):
+        told = f"{variances[~((variances >= 0) & (variances < np.inf))][0]} among them"
+    raise ValueError(
+        "include_noise must be True, False, or one finite noise variance >= 0 for each of the "
+        f"{n_rows} rows of X, got {told}."
+    )
 
 
 def check_inputs(model: Any, X: Any) -> Array:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
-from sparsebayes._support.calibration import calibrated, check_calibrate
+from sparsebayes._support.calibration import Forecast, Forecaster, calibrated, check_calibrate
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import (
     check_choice,
@@ -184,8 +184,13 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
         noise = 0.1 * variance if fixed is None else fixed
         self._learn(X, target, kernel, noise, variance)
+
+        def held_out(rows: Array) -> Forecaster:
+            model = self._of_fold(X[rows], y[rows])
+            return lambda test: Forecast(*model.observed(X[test]))
+
         self.calibration_ = calibrated(
-            lambda rows: self._of_fold(X[rows], y[rows]).observed,
+            held_out,
             X,
             y,
             np.ones(len(y)),

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
-from sparsebayes._support.calibration import most_likely
+from sparsebayes._support.calibration import Forecast, most_likely
 
 ROWS = 2000
+
+
+def likeliest(weights, squares, variance, further, most, known=0.0):
+    return most_likely(weights, squares, Forecast(None, variance, known, further), most)
 
 
 def held(factor, further, seed=0):
@@ -18,7 +22,7 @@ def held(factor, further, seed=0):
 
 @pytest.mark.parametrize(("factor", "further"), [(1.0, 4.0), (1.5, 4.0), (1.5, 30.0)])
 def test_both_are_found(factor, further):
-    found = most_likely(*held(factor, further), most=100.0)
+    found = likeliest(*held(factor, further), most=100.0)
     assert found.factor == pytest.approx(factor, rel=0.07)
     assert found.further == pytest.approx(further, rel=0.25)
 
@@ -26,25 +30,36 @@ def test_both_are_found(factor, further):
 @pytest.mark.parametrize("factor", [0.7, 1.0, 2.0])
 def test_the_factor_alone(factor):
     weights, squares, variance, shape = held(factor, 0.0)
-    found = most_likely(weights, squares, variance, shape, most=100.0)
+    found = likeliest(weights, squares, variance, shape, most=100.0)
     assert found.further == 0.0
     assert found.factor == pytest.approx(np.sqrt(np.mean(squares / variance)))
-    assert found == most_likely(weights, squares, variance, np.zeros(ROWS), most=100.0)
+    assert found == likeliest(weights, squares, variance, np.zeros(ROWS), most=100.0)
 
 
 def test_bounds():
     samples = held(1.0, 30.0)
-    assert most_likely(*samples, most=3.0).further == pytest.approx(3.0)
-    assert most_likely(*samples, most=0.0).further == 0.0
-    assert most_likely(*held(0.5, 4.0), most=100.0).factor == 1.0  # never less with a further one
+    assert likeliest(*samples, most=3.0).further == pytest.approx(3.0)
+    assert likeliest(*samples, most=0.0).further == 0.0
+    assert likeliest(*held(0.5, 4.0), most=100.0).factor == 1.0  # never less with a further one
 
 
 def test_weights_count_as_repetitions():
     weights, squares, variance, shape = (part[:200] for part in held(1.2, 9.0))
-    twice = most_likely(2 * weights, squares, variance, shape, 100.0)
-    repeated = most_likely(*(np.tile(p, 2) for p in (weights, squares, variance, shape)), 100.0)
+    twice = likeliest(2 * weights, squares, variance, shape, 100.0)
+    repeated = likeliest(*(np.tile(p, 2) for p in (weights, squares, variance, shape)), 100.0)
     assert twice == pytest.approx(repeated, rel=1e-5)
 
 
+@pytest.mark.parametrize(("factor", "further"), [(1.5, 0.0), (4.0, 0.0), (1.5, 9.0)])
+def test_known_noise_is_not_multiplied(factor, further):
+    _, _, variance, shape = held(1.0, 0.0)
+    rng = np.random.default_rng(1)
+    known = rng.uniform(0.1, 3.0, ROWS)
+    errors = np.sqrt(known + factor**2 * variance + further * shape) * rng.standard_normal(ROWS)
+    found = likeliest(np.ones(ROWS), errors**2, variance, shape, 100.0, known)
+    assert found.factor == pytest.approx(factor, rel=0.1)
+    assert found.further == pytest.approx(further, rel=0.3, abs=0.5 * factor**2)
+
+
 def test_no_errors_at_all():
-    assert most_likely(np.ones(5), np.zeros(5), np.ones(5), np.ones(5), 1.0) == (1.0, 0.0)
+    assert likeliest(np.ones(5), np.zeros(5), np.ones(5), np.ones(5), 1.0) == (1.0, 0.0)
