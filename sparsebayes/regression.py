@@ -14,7 +14,7 @@ from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.left_out import LeftOut, covariance_kernel, left_out, noise_ratio
-from sparsebayes._rvm.options import as_noise, as_prior, with_restarts
+from sparsebayes._rvm.options import Noise, as_noise_model, as_prior, with_restarts
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
@@ -56,8 +56,12 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     prior : str, float or prior object, default="flat"
         On the precisions: "flat" is the classical machine; "aic", "bic", "ric" or a number c give
         the smoothness prior [4]_, which keeps fewer functions; or ``Gamma(a, b)``.
-    noise : "estimate" or float, default="estimate"
-        A fixed noise variance, or its estimate from the evidence.
+    noise : "estimate", float or Gamma, default="estimate"
+        A fixed noise variance, or its estimate from the evidence; ``Gamma(c, d)`` is a prior of
+        the precision 1/σ² [1]_, which keeps the noise from collapsing where there is next to none
+        (as an inverse-gamma prior of the variance it has shape c and scale d, in squared units of
+        y). With a fixed one `sample_weight` may say how precise each sample is: ``noise=1.0`` and
+        ``sample_weight=1 / sd**2``.
     adapt : "auto", "ard", "isotropic" or None, default="auto"
         Length scales to learn from the evidence: one for each input ("ard"), so that those of
         inputs without effect grow; a common factor ("isotropic"); or none. What the basis has is
@@ -226,7 +230,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         -------
         self : RVR
         """
-        solver, noise = self._check_parameters(), as_noise(self.noise)
+        solver, noise = self._check_parameters(), as_noise_model(self.noise)
         check_calibrate(self.calibrate)
         solver = with_restarts(solver, self.n_restarts)
         X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True)
@@ -248,7 +252,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         return self
 
     def _problem(
-        self, basis: Basis, X: Array, y: Array, weights: Array, noise: float | None
+        self, basis: Basis, X: Array, y: Array, weights: Array, noise: Noise
     ) -> tuple[float, Exact]:
         """The mean of the targets, and what is to be maximised for the rest."""
         offset = float(np.average(y, weights=weights))
@@ -257,14 +261,14 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         return offset, Exact(self._design(basis, X), prior, sites, memory_budget())
 
     @staticmethod
-    def _sites(target: Array, weights: Array, noise: float | None, offset: float) -> Gaussian:
+    def _sites(target: Array, weights: Array, noise: Noise, offset: float) -> Gaussian:
         # Rounding leaves this much of a constant target after centring; it is not a signal.
         rounding = 4.0 * np.finfo(np.float64).eps * max(abs(offset), np.abs(target).max())
         if np.abs(target).max() <= rounding:
             target = np.zeros_like(target)
-            if noise is None:
-                noise = float(rounding or np.finfo(np.float64).eps) ** 2
-        return Gaussian(target, weights, noise)
+            if noise.variance is None:
+                noise = Noise(float(rounding or np.finfo(np.float64).eps) ** 2)
+        return Gaussian(target, weights, *noise)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
         state = solution.state
@@ -307,7 +311,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         X: Array,
         y: Array,
         weights: Array,
-        noise: float | None,
+        noise: Noise,
     ) -> None:
         self.calibration_, self.left_out_variance_, self._left_out = 1.0, 0.0, None
         if self.stop_reason_ == Stop.INTERRUPTED.value:
@@ -322,16 +326,16 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         again = many and self._learns(fitted)
 
         # With the noise given a weight says how precise a sample is, else how often it counts.
-        samples, counts = (X, y, weights), weights
-        if noise is not None:
+        samples, counts, known = (X, y, weights), weights, noise.variance
+        if known is not None:
             if not is_splitter(self.calibrate):  # whose row numbers are those of X
                 X, y, weights = merged(X, y, weights)
             counts = np.where(weights > 0, 1.0, 0.0)
 
         def forecast(model: LinearPredictive, test: Array) -> Forecast:
             mean, variance = model.marginal(X[test])
-            if noise is not None:
-                return Forecast(mean, variance, known=noise / weights[test])
+            if known is not None:
+                return Forecast(mean, variance, known=known / weights[test])
             return Forecast(mean, variance + model.noise)
 
         def fit(rows: Array) -> Forecaster:
@@ -383,7 +387,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         centers = basis.center_index_[functions]
         kept = np.where(centers >= 0, number[centers], -1)
         samples = X[counts], y[counts], weights[counts]
-        if not isinstance(self.noise, str):  # that of a sample of weight 1; there may be none
+        if (
+            as_noise_model(self.noise).variance is not None
+        ):  # that of a sample of weight 1; there may be none
             typical = float(samples[2].sum()) / len(np.unique(samples[0], axis=0))
             noise, samples = noise / typical, (*samples[:2], samples[2] / typical)
         return left_out(kernel, kept, *samples, noise_ratio(noise, *samples[1:]))
@@ -413,4 +419,4 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             self.noise_variance_,
             self._augmentation(),
             self._left_out,
-        ).calibrated(self.calibration_, noise=isinstance(self.noise, str))
+        ).calibrated(self.calibration_, noise=as_noise_model(self.noise).variance is None)

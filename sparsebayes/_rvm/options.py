@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsebayes._support.validation import as_number, whole_number
-from sparsebayes.engine import EM, Flat, Prior, Sequential, Smoothness, Solver, Subspace, Trace
+from sparsebayes.engine import (
+    EM,
+    Flat,
+    Gamma,
+    Prior,
+    Sequential,
+    Smoothness,
+    Solver,
+    Subspace,
+    Trace,
+)
 
 SOLVERS: dict[str, Solver] = {
     "sequential": Sequential(),
@@ -65,6 +75,27 @@ def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
         f"prior must be one of {list(PRIORS)}, a number c >= 0, or a prior such as Gamma(a, b), "
         f"got {prior!r}."
     )
+
+
+class Noise(NamedTuple):
+    """A variance, or None where it is estimated, then with c and d of a gamma prior on 1/σ²."""
+
+    variance: float | None
+    shape: float = 0.0
+    rate: float = 0.0
+
+
+def as_noise_model(noise: Any) -> Noise:
+    """What a regression knows of its noise."""
+    if isinstance(noise, Gamma):
+        return Noise(None, noise.a, noise.b)
+    try:
+        return Noise(as_noise(noise))
+    except ValueError:
+        raise ValueError(
+            "noise must be 'estimate', a positive variance, or a prior Gamma(c, d) of its "
+            f"reciprocal, got {noise!r}."
+        ) from None
 
 
 def as_noise(noise: Any) -> float | None:

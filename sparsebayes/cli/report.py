@@ -85,8 +85,9 @@ def _listed(names: Iterable[Any]) -> str:
 def _settings(final: Any) -> Rows:
     basis, solver = ("basis", f"{final.basis_}"), f"{final.solver}, prior {final.prior}"
     if not is_classifier(final):
-        fixed = final.noise != "estimate"
-        noise = f"noise variance {final.noise:g}" if fixed else "noise estimated"
+        noise = "noise estimated"
+        if not isinstance(final.noise, str):
+            noise = f"noise variance {final.noise}"
         return [basis, ("solver", f"{solver}, {noise}")]
     if len(final.classes_) == 2 or hasattr(final, "estimators_"):
         model = f"{final.link} link, {final.inference} inference"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes._rvm.options import as_noise
+from sparsebayes._rvm.options import as_noise_model
 from sparsebayes._support.batching import memory_budget
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Design, Exact, make_design
@@ -72,7 +72,7 @@ def build(
     basis = model._fit_basis(X, weights).rescaled(model.basis_.log_scales())
     X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
     offset = model.offset_
-    sites = model._sites(y - offset, weights, as_noise(model.noise), offset)
+    sites = model._sites(y - offset, weights, as_noise_model(model.noise), offset)
     prior = as_separable(model.prior, sites.size)
     functions = _candidates(basis, X, weights)
     if functions.size > _MOST:
@@ -95,7 +95,11 @@ def build(
         n_samples=sites.size,
         slab=Slab(prior, low, high, per_alpha),
         inclusion=inclusion,
-        noise=NoisePrior(shape, scale * energy / sites.size, sites.noise_variance),
+        noise=NoisePrior(
+            shape + sites.noise_shape,
+            scale * energy / sites.size + sites.noise_rate,
+            sites.noise_variance,
+        ),
     )
     return SampledModel(
         basis,

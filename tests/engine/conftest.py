@@ -14,13 +14,17 @@ PRIORS = {
 }
 
 
-def make_problem(prior=None, *, weights=None, noise=None, n_samples=30, n_functions=12, seed=1):
+def make_problem(
+    prior=None, *, weights=None, noise=None, noise_prior=(0.0, 0.0), n_samples=30, n_functions=12,
+    seed=1,
+):  # fmt: skip
     """Random functions, three of which make the targets."""
     rng = np.random.default_rng(seed)
     matrix = rng.standard_normal((n_samples, n_functions))
     target = matrix[:, :3] @ [1.0, 2.0, -1.0] + 0.3 * rng.standard_normal(n_samples)
     weights = np.ones(n_samples) if weights is None else weights
-    return Exact(Dense(matrix), prior or Flat(), Gaussian(target, weights, noise))
+    sites = Gaussian(target, weights, noise, *noise_prior)
+    return Exact(Dense(matrix), prior or Flat(), sites)
 
 
 def kernel_problem(n_samples=60, *, prior=None, width=2.0, noise=None, seed=0, scale=0.1):

@@ -102,8 +102,12 @@ class Exact(AdaptableProblem):
     def _by_products(self, active: Array, alpha: Array, beta: float, gram: Array) -> State | None:
         size = active.size
         constant = self.sites.log_normaliser(beta) - 0.5 * beta * self.energy
+        density = self.sites.log_noise_density(beta)
         if size == 0:
-            return State(active, alpha, beta, gram, gram, np.empty(0), constant, self.prior)
+            return State(
+                active, alpha, beta, gram, gram, np.empty(0), constant, self.prior,
+                noise_density=density,
+            )  # fmt: skip
         hessian = beta * gram
         hessian.flat[:: size + 1] += alpha
         factor = linalg.factorise(hessian)
@@ -115,7 +119,9 @@ class Exact(AdaptableProblem):
         evidence = constant + 0.5 * (
             float(np.log(alpha).sum()) - linalg.log_det(factor) + float(moment @ mean)
         )
-        state = State(active, alpha, beta, gram, factor, mean, evidence, self.prior)
+        state = State(
+            active, alpha, beta, gram, factor, mean, evidence, self.prior, noise_density=density
+        )
         return state if np.isfinite(state.objective) else None
 
     @property
@@ -142,8 +148,9 @@ class Exact(AdaptableProblem):
         )
         mean, residual = found.mean(), found.residual_energy()
         state = State(
-            active, alpha, beta, gram, found.factor, mean, evidence, self.prior, residual=residual
-        )
+            active, alpha, beta, gram, found.factor, mean, evidence, self.prior,
+            residual=residual, noise_density=self.sites.log_noise_density(beta),
+        )  # fmt: skip
         return state if np.isfinite(state.objective) else None
 
     def residuals(self, state: State) -> Reduced | None:
@@ -201,7 +208,15 @@ class Exact(AdaptableProblem):
         columns = self.design.columns(index)
         return lambda i: state.beta * (self._weighted(columns[:, i : i + 1]).T @ columns)
 
+    @property
+    def count(self) -> float:
+        return self.n_samples + 2.0 * self.sites.noise_shape
+
+    def scatter(self, state: State) -> float:
+        return self.residual_energy(state) + 2.0 * self.sites.noise_rate
+
     def residual_energy(self, state: State) -> float:
+        """``(z − Φμ)ᵀ W (z − Φμ)``."""
         if state.residual is not None:
             return state.residual
         # By Hμ = βΦᵀWz there is no product with the samples.

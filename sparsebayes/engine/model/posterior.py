@@ -50,8 +50,10 @@ class State:
     residual : float or None
         ``(z − Φμ)ᵀW(z − Φμ)`` where the state comes from orthogonal factors; None where it comes
         from products, which have half the digits.
+    noise_density : float
+        The log prior of β.
     objective : float
-        The evidence plus the prior.
+        The evidence plus the priors.
     """
 
     active: Array
@@ -65,10 +67,11 @@ class State:
     group: int = 1
     local: Approximation | None = None
     residual: float | None = None
+    noise_density: float = 0.0
     objective: float = field(init=False)
 
     def __post_init__(self) -> None:
-        objective = self.evidence + self.group * self.prior.log_density(self)
+        objective = self.evidence + self.group * self.prior.log_density(self) + self.noise_density
         object.__setattr__(self, "objective", objective)
 
     @cached_property
@@ -139,8 +142,8 @@ def alpha_gradient(state: State) -> Array:
 
 def gradient(state: State, noise: EstimatedNoise) -> tuple[Array, float]:
     """Derivatives of the objective with respect to log α and log β.  # T01 (42), (45)"""
-    spread = state.beta * noise.residual_energy(state) + state.n_determined
-    by_beta = 0.5 * (noise.n_samples - spread)
+    spread = state.beta * noise.scatter(state) + state.n_determined
+    by_beta = 0.5 * (noise.count - spread)
     if state.prior.relative:
         by_beta -= float(state.prior.slopes(state)[0].sum())
     return alpha_gradient(state), by_beta
@@ -175,12 +178,12 @@ def gradient_and_hessian(state: State, noise: EstimatedNoise | None) -> tuple[Ar
     if noise is not None:
         drift = cov @ pull  # dμ/dlog β = ΣAμ
         unshrunk = size - float(shrink.sum())  # Σγ
-        spread = beta * noise.residual_energy(state) + unshrunk
+        spread = beta * noise.scatter(state) + unshrunk
         by_row = overlap.sum(axis=1)
         # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij², and its trace with βG is that of (I − ΣA)²
         cross = 0.5 * (shrink - by_row) - pull * drift
         trace = 2.0 * unshrunk - size + float(by_row.sum())
-        grad[size] = 0.5 * (noise.n_samples - spread)
+        grad[size] = 0.5 * (noise.count - spread)
         corner = -0.5 * spread + float(pull @ drift) + 0.5 * trace
         if state.prior.relative:
             grad[size] -= float(first.sum())

@@ -67,20 +67,23 @@ class Reduced(Protocol):
 class EstimatedNoise(Protocol):
     """What there is to ask where the noise precision β is estimated.
 
+    A gamma prior on β is 2c further samples, which add 2d to the squared residuals.
+
     Attributes
     ----------
-    n_samples : float
+    count : float
+        The number of samples, and 2c.
     max_beta : float
         The largest β: beyond it the residual is a difference of numbers equal in rounding.
     """
 
     @property
-    def n_samples(self) -> float: ...
+    def count(self) -> float: ...
     @property
     def max_beta(self) -> float: ...
 
-    def residual_energy(self, state: State) -> float:
-        """``(z − Φμ)ᵀ W (z − Φμ)``."""
+    def scatter(self, state: State) -> float:
+        """``(z − Φμ)ᵀ W (z − Φμ) + 2d``."""
         ...
 
     def hold(self, beta: float) -> Problem:

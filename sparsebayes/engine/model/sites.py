@@ -39,11 +39,15 @@ class Gaussian:
     target, weights : ndarray of shape (N,)
     noise_variance : float or None
         Fixed 1/β, or None where β is estimated.
+    noise_shape, noise_rate : float
+        c and d of a gamma prior on β.
     """
 
     target: Array
     weights: Array
     noise_variance: float | None = None
+    noise_shape: float = 0.0
+    noise_rate: float = 0.0
 
     @cached_property
     def size(self) -> float:
@@ -58,6 +62,10 @@ class Gaussian:
     def log_normaliser(self, beta: float) -> float:
         """The logarithm of the constant before the exponential of all sites."""
         return 0.5 * self.size * math.log(beta / (2.0 * math.pi))
+
+    def log_noise_density(self, beta: float) -> float:
+        """``c log β − d β``, the log density of log β up to a constant.  # T01 (6), (36)"""
+        return self.noise_shape * math.log(beta) - self.noise_rate * beta
 
 
 class SiteExpansion(ABC):

@@ -205,6 +205,7 @@ def finish(problem: Problem, state: State) -> Stop:
 def collapsed(problem: Problem, state: State) -> bool:
     """Whether the noise, where it is estimated, has been explained away.
 
-    Then the model has nearly as many effective parameters as there are samples.
+    Then the model has nearly as many effective parameters as there are samples, those that a
+    prior of the noise stands for included.
     """
-    return problem.noise is not None and state.n_determined > CREDIBLE * problem.n_samples
+    return problem.noise is not None and state.n_determined > CREDIBLE * problem.noise.count

@@ -67,7 +67,7 @@ def _update(problem: Problem, state: State, *, mackay: bool) -> tuple[Array, flo
     noise = problem.noise
     if noise is None:
         return alpha, state.beta
-    count, spread = problem.n_samples, noise.residual_energy(state)
+    count, spread = noise.count, noise.scatter(state)
     if problem.prior.relative:
         count -= 2.0 * float(push.sum())
     if mackay:  # T01 (46)

@@ -90,6 +90,7 @@ class ProcessModel:
     ) -> None:
         assert family.inputs is not None
         self.family, self.noise_variance, self.price = family, sites.noise_variance, price
+        self.noise_shape, self.noise_rate = sites.noise_shape, sites.noise_rate
         # Sorted, so that the order of samples and inputs does not matter.
         rows, place = np.unique(family.inputs, axis=0, return_inverse=True)
         place = place.ravel()
@@ -103,6 +104,7 @@ class ProcessModel:
         self.energy = len(self.targets) * unit**2
         if unit > 0:  # in which value and prior have no unit
             self.targets /= unit
+            self.noise_rate /= unit**2
             self.noise_variance = (
                 None if sites.noise_variance is None else (sites.noise_variance / unit**2)
             )
@@ -132,10 +134,11 @@ class ProcessModel:
         if factor is None:
             return HUGE, np.zeros(point.size)
         solved = linalg.solve(factor, self.targets)
-        energy = float(self.targets @ solved)
+        energy = float(self.targets @ solved) + 2.0 * self.noise_rate
         if self.noise_variance is None:
-            variance = energy / size
-            value = 0.5 * size * np.log(variance) + 0.5 * linalg.log_det(factor)
+            count = size + 2.0 * self.noise_shape
+            variance = energy / count
+            value = 0.5 * count * np.log(variance) + 0.5 * linalg.log_det(factor)
         else:
             variance = self.noise_variance
             value = 0.5 * energy / variance + 0.5 * linalg.log_det(factor)

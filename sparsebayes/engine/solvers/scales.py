@@ -385,8 +385,8 @@ class SharedPrecisionModel:
         beta, noise = problem.beta, problem.noise
         if state is not None and noise is not None:
             prior = float(state.mean @ (state.alpha * state.mean)) / state.beta
-            spread = noise.residual_energy(state) + prior
-            beta = problem.n_samples / max(spread, problem.n_samples / noise.max_beta)
+            spread = noise.scatter(state) + prior
+            beta = noise.count / max(spread, noise.count / noise.max_beta)
         return np.append(point, np.log(beta))
 
     def _state(self, point: Array) -> tuple[AdaptableProblem, State | None]:

@@ -73,10 +73,11 @@ def test_a_weight_of_two_is_the_sample_twice():
     assert_allclose(weighted.mean, repeated.mean, rtol=1e-10)
 
 
+@pytest.mark.parametrize("noise_prior", [(0.0, 0.0), (4.0, 0.7)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_gradient_matches_finite_differences(prior, weighted):
+def test_gradient_matches_finite_differences(prior, weighted, noise_prior):
     weights = np.random.default_rng(3).uniform(0.5, 2, 30) if weighted else None
-    problem = make_problem(prior, weights=weights)
+    problem = make_problem(prior, weights=weights, noise_prior=noise_prior)
     state = make_state(problem)
     point = np.append(np.log(state.alpha), np.log(state.beta))
     expected = differences(lambda p: at(problem, p).objective, point)
@@ -91,8 +92,9 @@ def test_the_fixed_point_updates_see_the_prior_s_derivative(prior):
     assert_allclose(push - rate * state.alpha, prior.slopes(state)[0], atol=1e-12)
 
 
-def test_hessian_matches_differences_of_the_gradient(prior):
-    problem = make_problem(prior)
+@pytest.mark.parametrize("noise_prior", [(0.0, 0.0), (4.0, 0.7)])
+def test_hessian_matches_differences_of_the_gradient(prior, noise_prior):
+    problem = make_problem(prior, noise_prior=noise_prior)
     state = make_state(problem)
     point = np.append(np.log(state.alpha), np.log(state.beta))
     expected = differences(lambda p: np.append(*gradient(at(problem, p), problem)), point)
@@ -102,6 +104,12 @@ def test_hessian_matches_differences_of_the_gradient(prior):
     grad, hess = gradient_and_hessian(state, None)
     assert_allclose(hess, expected[:-1, :-1], atol=1e-6)
     assert grad.size == ACTIVE.size
+
+
+def test_a_prior_of_the_noise_is_in_the_objective_alone():
+    plain, state = (make_state(make_problem(noise_prior=p)) for p in ((0.0, 0.0), (4.0, 0.7)))
+    assert state.evidence == plain.evidence
+    assert_allclose(state.objective - plain.objective, 4.0 * np.log(3.0) - 0.7 * 3.0)
 
 
 def test_s_and_q_leave_the_function_itself_out():

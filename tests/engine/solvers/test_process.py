@@ -16,10 +16,10 @@ WEIGHTS = RNG.uniform(0.5, 2.0, 30)
 BASES = [RBF(1.3), Bias() + RBF([1.0, 2.0, 3.0]) + Linear() + Laplacian(0.7)]
 
 
-def process(basis, noise, *, ard=True, size=30, price=2.0):
+def process(basis, noise, *, ard=True, size=30, price=2.0, noise_prior=(0.0, 0.0)):
     fitted = basis.fit(X, WEIGHTS)
     family = ScaleFamily(fitted, X, WEIGHTS, 1 << 28, ard=ard)
-    return ProcessModel(Gaussian(Y, WEIGHTS, noise), family, size, price)
+    return ProcessModel(Gaussian(Y, WEIGHTS, noise, *noise_prior), family, size, price)
 
 
 @pytest.mark.parametrize("ard", [True, False])
@@ -29,6 +29,16 @@ def test_derivatives(basis, noise, ard):
     model = process(basis, noise, ard=ard)
     point = model.begin(model.family.start, 1e-4)
     point = point + 0.1 * np.random.default_rng(1).standard_normal(point.size)
+    _, slopes = model(point)
+    steps = 1e-5 * np.eye(point.size)
+    found = [(model(point + step)[0] - model(point - step)[0]) / 2e-5 for step in steps]
+    np.testing.assert_allclose(slopes, found, rtol=1e-6, atol=1e-6 * np.abs(slopes).max())
+
+
+@pytest.mark.parametrize("basis", BASES, ids=str)
+def test_derivatives_with_a_prior_of_the_noise(basis):
+    model = process(basis, None, noise_prior=(5.0, 0.3))
+    point = model.begin(model.family.start, 1e-4)
     _, slopes = model(point)
     steps = 1e-5 * np.eye(point.size)
     found = [(model(point + step)[0] - model(point - step)[0]) / 2e-5 for step in steps]
@@ -58,6 +68,19 @@ def test_the_best_noise_is_found(price):
         fixed.append(model(point)[0] + 15.0 * (log_noise - at))
     prior = free(point)[0] - process(RBF(1.3), None, price=0.0)(point)[0]
     assert free(point)[0] - prior + 15.0 == pytest.approx(min(fixed), abs=0.02)
+
+
+def test_the_best_noise_is_found_with_a_prior_of_it():
+    shape, rate = 5.0, 0.3
+    free = process(RBF(1.3), None, price=0.0, noise_prior=(shape, rate))
+    point = free.begin(free.family.start, 0.5)
+    at = np.log(np.mean((Y - np.average(Y, weights=WEIGHTS)) ** 2))
+    fixed = []
+    for log_noise in np.linspace(at - 6.0, at + 2.0, 400):
+        value = process(RBF(1.3), float(np.exp(log_noise)), price=0.0)(point)[0]
+        prior = shape * (log_noise - at) + rate * np.exp(-log_noise)
+        fixed.append(value + 15.0 * (log_noise - at) + prior)
+    assert free(point)[0] + 15.0 + shape == pytest.approx(min(fixed), abs=0.02)
 
 
 def test_order_and_repetition_do_not_matter():
