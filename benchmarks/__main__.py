@@ -19,7 +19,7 @@ GROUPS = {
     "regression": ("sinc", "friedman", "large", "stall", "draws"),
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
     "predictive": ("uncertainty", "defaults"),
-    "calibration": ("coverage", "cost", "many-inputs"),
+    "calibration": ("coverage", "cost", "many-inputs", "known-noise"),
     "denoise": ("signals", "images", "transforms", "union"),
     "inputs": ("moments", "paths", "noisy"),
     "sampling": ("samplers", "fronts"),

@@ -21,6 +21,7 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import (
     Forecast,
     Forecaster,
+    as_folds,
     calibrated,
     check_calibrate,
     is_splitter,
@@ -129,11 +130,13 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     offset_ : float
         The mean of the targets, which are centred before the fit.
     noise_variance_ : float
-        As estimated, or given; the noise in `predict` is ``calibration_**2`` times that.
+        As estimated, or given; the noise in `predict` is ``calibration_**2`` times an estimated
+        one, and a given one as it is.
     calibration_ : float
-        The factor of the classical standard deviations; 1 for ``calibrate=None``.
+        The factor of the classical standard deviations, with the noise given of those of the
+        function; 1 for ``calibrate=None``.
     left_out_variance_ : float
-        What the square of a standard deviation has besides where no training row is near: the
+        What the square of a standard deviation has process where no training row is near: the
         variance of what the kept functions leave out. It is 0 for ``calibrate=None``, with
         `augment`, for bases without a covariance kernel or with several, and where the rows held
         out show no need for it.
@@ -224,7 +227,8 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of 2 counts as the same sample twice, a weight of 0 as none.
+            A weight of 2 counts as the same sample twice, a weight of 0 as none. With the noise
+            given it may be a precision, see `noise`.
 
         Returns
         -------
@@ -236,8 +240,14 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)
+        folds = as_folds(self.calibrate, X, y)
         progress = Progress(self, X, y, self.max_iter)
 
+        self._noise_given = noise.variance is not None
+        if noise.variance is not None:
+            # Weights of 1 on average: a precision is no number of samples, and has a unit.
+            typical = float(weights.sum()) / len(np.unique(X[weights > 0], axis=0))
+            weights, noise = weights / typical, Noise(noise.variance / typical)
         samples, fitted = (X, y, weights), self._fit_basis(X, weights)
         if not weights.all():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
@@ -247,7 +257,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         self._store_inputs(X, self.weights_[None], weights)
         kept = self._kept_weights()
         self._store_training_rows(X, *self._derivatives(kept, X, problem.sites, solution))
-        self._calibrate(solver, fitted, *samples, noise)
+        self._calibrate(solver, fitted, *samples, noise, folds)
+        if noise.variance is not None:
+            self.noise_variance_ = float(self.noise)
         progress.end()
         return self
 
@@ -267,7 +279,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         if np.abs(target).max() <= rounding:
             target = np.zeros_like(target)
             if noise.variance is None:
-                noise = Noise(float(rounding or np.finfo(np.float64).eps) ** 2)
+                least = float(rounding or np.finfo(np.float64).eps) ** 2
+                prior = 2.0 * noise.rate / (float(weights.sum()) + 2.0 * noise.shape)
+                noise = Noise(max(least, prior))
         return Gaussian(target, weights, *noise)
 
     def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
@@ -312,6 +326,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         y: Array,
         weights: Array,
         noise: Noise,
+        folds: Any,
     ) -> None:
         self.calibration_, self.left_out_variance_, self._left_out = 1.0, 0.0, None
         if self.stop_reason_ == Stop.INTERRUPTED.value:
@@ -328,7 +343,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         # With the noise given a weight says how precise a sample is, else how often it counts.
         samples, counts, known = (X, y, weights), weights, noise.variance
         if known is not None:
-            if not is_splitter(self.calibrate):  # whose row numbers are those of X
+            if not is_splitter(folds):  # whose row numbers are those of X
                 X, y, weights = merged(X, y, weights)
             counts = np.where(weights > 0, 1.0, 0.0)
 
@@ -343,6 +358,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             basis = self._fit_basis(*part)
             basis = basis if again else basis.rescaled(log_scales)
             offset, problem = self._problem(basis, part[0], y[rows], part[1], noise)
+            if problem.energy == 0 and known is None:  # nothing is told of the noise
+                told = Noise(self.noise_variance_)
+                offset, problem = self._problem(basis, part[0], y[rows], part[1], told)
             if again:
                 basis, solution = self._climb(quick, problem, basis, *part, None, tol)
                 model = self._of_fold(basis, part[0], offset, problem.sites, solution)
@@ -351,31 +369,33 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             solution = self._run(quick, problem, tol)
             model = self._of_fold(basis, part[0], offset, problem.sites, solution)
             functions = np.sort(basis.distinct_[solution.state.active])
-            besides = self._besides(basis, functions, part[0], y[rows], part[1], model.noise)
-            if besides is None:
+            process = self._left_out_by(basis, functions, part[0], y[rows], part[1], model.noise)
+            if process is None:
                 return partial(forecast, model)
 
             def both(test: Array) -> Forecast:
-                further = besides.variances(X[test], model.basis.columns(X[test]))
+                further = process.variances(X[test], model.basis.columns(X[test]))
                 return forecast(model, test)._replace(further=further)
 
             return both
 
-        besides = None
+        process = None
         try:
             found = calibrated(
-                fit, X, y, counts, self.calibrate, type(self).__name__, 100 if again else 1000
+                fit, X, y, counts, folds, type(self).__name__, 100 if again else 1000
             )
             if found.further:
                 noise_variance = self.noise_variance_
-                besides = self._besides(fitted, self.relevance_, *samples, noise_variance)
+                process = self._left_out_by(fitted, self.relevance_, *samples, noise_variance)
         except KeyboardInterrupt:
             self.converged_, self.stop_reason_ = False, Stop.INTERRUPTED.value
             return
-        self.calibration_, self.left_out_variance_ = found
-        self._left_out = None if besides is None else replace(besides, variance=found.further)
+        # A prior of the noise is not to be undone.
+        self.calibration_ = max(1.0, found.factor) if noise.shape else found.factor
+        self.left_out_variance_ = found.further
+        self._left_out = None if process is None else replace(process, variance=found.further)
 
-    def _besides(
+    def _left_out_by(
         self, basis: Basis, functions: Array, X: Array, y: Array, weights: Array, noise: float
     ) -> LeftOut | None:
         """What a model that has kept these functions leaves out; `augment` knows of that itself."""
@@ -387,11 +407,6 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         centers = basis.center_index_[functions]
         kept = np.where(centers >= 0, number[centers], -1)
         samples = X[counts], y[counts], weights[counts]
-        if (
-            as_noise_model(self.noise).variance is not None
-        ):  # that of a sample of weight 1; there may be none
-            typical = float(samples[2].sum()) / len(np.unique(samples[0], axis=0))
-            noise, samples = noise / typical, (*samples[:2], samples[2] / typical)
         return left_out(kernel, kept, *samples, noise_ratio(noise, *samples[1:]))
 
     def _of_fold(
@@ -419,4 +434,4 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             self.noise_variance_,
             self._augmentation(),
             self._left_out,
-        ).calibrated(self.calibration_, noise=as_noise_model(self.noise).variance is None)
+        ).calibrated(self.calibration_, noise=not self._noise_given)

@@ -6,13 +6,13 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.calibration import cost, coverage, many_inputs, summary
+from benchmarks.calibration import cost, coverage, known_noise, many_inputs, summary
 from benchmarks.peers.error_bars import all_regressions
 from benchmarks.tools import tables
 
 Record = dict[str, Any]
 
-SECTIONS = ("coverage", "cost", "many-inputs")
+SECTIONS = ("coverage", "cost", "many-inputs", "known-noise")
 
 
 def run(
@@ -39,8 +39,10 @@ def run(
     elif section == "cost":
         plans = cost.entries(options.quick, options.size, only)
         yield from cost.run([one for one in plans if "{}/{}".format(*one) not in done])
-    else:
+    elif section == "many-inputs":
         yield from many_inputs.run(options.quick, options.splits, done)
+    else:
+        yield from known_noise.run(options.quick, options.splits)
 
 
 def _listed(option: str, text: str | None, known: Any) -> list[str]:
@@ -56,7 +58,11 @@ def section(results: dict[str, Any]) -> list[str]:
     """The parts of the page, from all stored results."""
     parts = []
     records = results.get("coverage", {})
-    found = [*summary.limits(records), *cost.limits(results.get("cost", {}))]
+    found = [
+        *summary.limits(records),
+        *cost.limits(results.get("cost", {})),
+        *known_noise.limits(results.get("known-noise", {})),
+    ]
     if found:
         parts += ["### Limits of the default\n", tables.limits(found) + "\n"]
     if records:
@@ -65,4 +71,6 @@ def section(results: dict[str, Any]) -> list[str]:
         parts += ["### What calibration costs\n", cost.to_markdown(results["cost"])]
     if "many-inputs" in results:
         parts += ["### Many inputs\n", many_inputs.to_markdown(results["many-inputs"])]
+    if "known-noise" in results:
+        parts += ["### Known noise\n", known_noise.to_markdown(results["known-noise"])]
     return ["## Can the default be believed?\n", *parts] if parts else []

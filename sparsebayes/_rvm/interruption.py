@@ -19,8 +19,8 @@ def interruptible(fit: Fit) -> Fit:
 
     After Ctrl-C the search ends with the best model found until then, which is stored like any
     other; then KeyboardInterrupt is raised here. Where there is no such model (while data are
-    prepared, or one of several models is fitted) the estimator is as it was before. A search that
-    did not converge for another reason gives a warning.
+    prepared, or one of several models is fitted), and after an error, the estimator is as it was
+    before. A search that did not converge for another reason gives a warning.
     """
 
     @wraps(fit)
@@ -28,7 +28,7 @@ def interruptible(fit: Fit) -> Fit:
         before = vars(self).copy()
         try:
             fit(self, *args, **kwargs)
-        except KeyboardInterrupt:
+        except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise

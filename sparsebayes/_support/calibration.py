@@ -50,6 +50,7 @@ _LEAST = 0.01  # of the variance without it, at which it begins to show
 _GRID = 1.0  # between the logarithms of values at which a search may begin
 _ROOM = 7.0  # of log c² where some noise is known: the rest may be small beside it
 _NONE = -700.0  # log v of nothing
+_AS_LIKELY, _STEP = 0.25, 0.02  # nats below the most likely, and steps of the logarithm up to there
 
 
 def check_calibrate(calibrate: Any) -> None:
@@ -80,6 +81,29 @@ class Calibration(NamedTuple):
     further: float = 0.0
 
 
+def as_folds(calibrate: Any, X: Array, y: Array) -> Any:
+    """The folds of a splitter as pairs of row numbers, or a clear error; what else may be stays."""
+    if calibrate is None or not is_splitter(calibrate):
+        return calibrate
+    from sklearn.model_selection import check_cv
+
+    rows, pairs = np.arange(len(X)), []
+    try:
+        for train, test in check_cv(calibrate).split(X, y):
+            pairs.append((rows[train], rows[test]))
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(
+            f"calibrate={calibrate!r} does not divide the {len(X)} rows of X ({error}); give a "
+            "number of folds, a splitter that needs no groups, or a list of pairs of row numbers, "
+            "as list(GroupKFold(5).split(X, y, groups))."
+        ) from error
+    if not pairs or any(not len(train) or not len(test) for train, test in pairs):
+        raise ValueError(
+            f"calibrate={calibrate!r} needs at least one pair (train, test), none of them empty."
+        )
+    return pairs
+
+
 def calibrated(
     fit: Callable[[Array], Forecaster],
     X: Array,
@@ -97,7 +121,8 @@ def calibrated(
         From row numbers to the predictions of a model fitted to these rows.
     X, y, weights : ndarray
         A weight counts as so many equal rows.
-    calibrate : "auto", None, int, splitter, or list of pairs
+    calibrate : "auto", None, int, or list of pairs
+        As `as_folds` gives it.
     name : str
         Of the estimator, for a warning.
     enough : int
@@ -147,12 +172,25 @@ def most_likely(weights: Array, squares: Array, held: Forecast, most: float) -> 
             bounds=[(0.0, widest), log_v],
         )
 
+    def wider(point: Array, value: float) -> Calibration:
+        """A point, where some noise is known with both parts as large as is about as likely.
+
+        The rest is then told by few rows, those with little noise, and too little of it shows as
+        a band that does not cover.
+        """
+        more = 0.0
+        while known.any() and more < widest and cost(point + more + _STEP)[0] < value + _AS_LIKELY:
+            more += _STEP
+        log_square, log_v = point + more
+        return Calibration(float(np.exp(0.5 * log_square)), unit * float(np.exp(log_v)))
+
     before = 0.5 * float(weights @ (np.log(alone * variance + known) + 1.0))
     nothing = Calibration(float(np.sqrt(alone)))
     squares_tried = np.linspace(0.0, widest, 2 + int(widest / _GRID))
     if known.any():
         found = lowest([(log, _NONE) for log in squares_tried], (_NONE, _NONE))
-        before, nothing = float(found.fun), Calibration(float(np.exp(0.5 * found.x[0])))
+        before = float(found.fun)
+        nothing = wider(found.x, before)._replace(further=0.0)
     if not further.any() or most <= 0:
         return nothing
     low = float(np.log(_LEAST * (weights @ (variance + known)) / (weights @ further)))
@@ -164,7 +202,7 @@ def most_likely(weights: Array, squares: Array, held: Forecast, most: float) -> 
     found = lowest([(log, log_v) for log_v in grid for log in sorted(starts)], (low, high))
     if found.fun > before - (0.0 if known.any() else _LEAST_GAIN):
         return nothing
-    return Calibration(float(np.exp(0.5 * found.x[0])), unit * float(np.exp(found.x[1])))
+    return wider(found.x, float(found.fun))
 
 
 def _folds(
@@ -173,10 +211,7 @@ def _folds(
     """Of the rows with weight."""
     counts = weights > 0
     if is_splitter(calibrate):
-        from sklearn.model_selection import check_cv
-
-        for train, test in check_cv(calibrate).split(X, y):
-            train, test = np.arange(len(X))[train], np.arange(len(X))[test]
+        for train, test in calibrate:
             if counts[train].any() and counts[test].any():
                 yield train[counts[train]], test[counts[test]]
         return

@@ -197,7 +197,8 @@ def _noise_variance(include_noise: Any, n_rows: int, noise: float) -> float | Ar
     if isinstance(include_noise, (bool, np.bool_)):
         return noise if include_noise else 0.0
     try:
-        variances = np.asarray(include_noise, dtype=np.float64)
+        switches = np.asarray(include_noise).dtype == bool
+        variances = np.asarray(np.nan if switches else include_noise, dtype=np.float64)
     except (TypeError, ValueError):
         variances = np.asarray(np.nan)
     if variances.shape == (n_rows,) and np.all(variances >= 0) and np.all(variances < np.inf):

@@ -86,8 +86,10 @@ def _settings(final: Any) -> Rows:
     basis, solver = ("basis", f"{final.basis_}"), f"{final.solver}, prior {final.prior}"
     if not is_classifier(final):
         noise = "noise estimated"
-        if not isinstance(final.noise, str):
-            noise = f"noise variance {final.noise}"
+        if isinstance(final.noise, float | int):
+            noise = f"noise variance {final.noise:g}"
+        elif not isinstance(final.noise, str):
+            noise += f", prior {final.noise}"
         return [basis, ("solver", f"{solver}, {noise}")]
     if len(final.classes_) == 2 or hasattr(final, "estimators_"):
         model = f"{final.link} link, {final.inference} inference"
@@ -107,7 +109,7 @@ def _outcome(final: Any) -> Rows:
         if final.calibrate is not None:
             bars = f"times {final.calibration_:.3g}"
             if getattr(final, "left_out_variance_", 0.0) > 0:
-                bars += f", up to {np.sqrt(final.left_out_variance_):.3g} besides"
+                bars += f", {np.sqrt(final.left_out_variance_):.3g} more away from the data"
             rows.append(("error bars", f"{bars}, by held-out folds"))
     elif len(final.classes_) > 2:
         counts = np.isfinite(final.alpha_).sum(axis=1)

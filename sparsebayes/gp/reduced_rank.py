@@ -14,7 +14,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
-from sparsebayes._support.calibration import Forecast, Forecaster, calibrated, check_calibrate
+from sparsebayes._support.calibration import (
+    Forecast,
+    Forecaster,
+    as_folds,
+    calibrated,
+    check_calibrate,
+)
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import (
     check_choice,
@@ -180,6 +186,7 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, copy=True)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)
+        folds = as_folds(self.calibrate, X, y)
         target, self.offset_, variance = centred(y)
         kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
         noise = 0.1 * variance if fixed is None else fixed
@@ -194,7 +201,7 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
             X,
             y,
             np.ones(len(y)),
-            self.calibrate,
+            folds,
             type(self).__name__,
         ).factor
         return self

@@ -58,6 +58,8 @@ def test_known_noise_is_not_multiplied(factor, further):
     errors = np.sqrt(known + factor**2 * variance + further * shape) * rng.standard_normal(ROWS)
     found = likeliest(np.ones(ROWS), errors**2, variance, shape, 100.0, known)
     assert found.factor == pytest.approx(factor, rel=0.1)
+    alone = likeliest(np.ones(ROWS), errors**2, variance, np.zeros(ROWS), 100.0, known)
+    assert alone.further == 0.0 and alone.factor >= found.factor
     assert found.further == pytest.approx(further, rel=0.3, abs=0.5 * factor**2)
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_predict
 
-from benchmarks.calibration import cost, coverage, many_inputs, page, summary
+from benchmarks.calibration import cost, coverage, known_noise, many_inputs, page, summary
 from benchmarks.peers import error_bars
 from benchmarks.tools import measure
 from benchmarks.tools.splits import Split
@@ -214,6 +214,18 @@ def test_cost_and_many_inputs_are_measured_and_printed(yacht, monkeypatch):
     assert "### What calibration costs" in text and "| linear" in text
     options.resume = True
     assert all(list(page.run(name, options, results[name])) == [] for name in results)
+
+
+def test_known_noise_is_measured_and_printed():
+    options = SimpleNamespace(quick=True, splits=2, resume=False, data=None)
+    results = {"known-noise": dict(page.run("known-noise", options, {}))}
+    assert set(results["known-noise"]) == set(known_noise.FUNCTIONS)
+    for record in results["known-noise"].values():
+        assert np.mean(record["shares"]["auto"]) >= np.mean(record["shares"]["None"])
+    text = "\n".join(page.section(results))
+    assert "### Known noise" in text and "| product of waves" in text
+    (found,) = known_noise.limits({"sinc": {"shares": {"auto": [0.9, 0.96]}}})
+    assert found[1:] == ("92 to 98", "93.0 to 93.0", True)
 
 
 def test_unknown_names_are_refused():

@@ -161,6 +161,30 @@ def test_too_few_rows_say_so():
     RVR(RBF(2.0), noise=1.0, calibrate=None).fit(X[:8], Y[:8])
 
 
+@pytest.mark.parametrize("basis", ["linear", "linear_spline", NARROW], ids=str)
+def test_a_fold_without_noise_knows_nothing_of_it(basis):
+    """All targets but one are equal: the fold that lacks it is constant."""
+    model = RVR(basis).fit(X[:40, :2], np.r_[1.0, np.zeros(39)])
+    assert 0.1 < model.calibration_ < 10.0
+    assert model.predict(NEW[:, :2], return_std=True)[1].max() < 10.0
+    later = RVR(basis, calibrate=[([1, 2, 3], [0, 4])]).fit(X[:40, :2], np.r_[1.0, np.zeros(39)])
+    assert later.predict(NEW[:, :2], return_std=True)[1].max() < 10.0
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [[1, 2], [([0], [500])], GroupKFold(5), [([], [1])]],
+    ids=["rows", "row", "groups", "none"],
+)
+@pytest.mark.parametrize("make", [RVR, ReducedRankGPR])
+def test_folds_that_are_none_leave_the_model_as_it_was(make, bad):
+    model = make().fit(X[:30], Y[:30])
+    before = model.predict(NEW, return_std=True)
+    with pytest.raises(ValueError, match=r"^calibrate="):
+        model.set_params(calibrate=bad).fit(X[:40], Y[:40])
+    assert_array_equal(model.predict(NEW, return_std=True), before)
+
+
 def test_targets_without_noise():
     flat = RVR(NARROW).fit(X, np.full(120, 3.0))
     assert flat.calibration_ == 1.0

@@ -116,6 +116,39 @@ def test_a_weight_is_a_precision_where_the_noise_is_known():
     assert 0.85 < np.mean(inside) < 0.99
 
 
+@pytest.mark.parametrize("prior", ["flat", "bic"])
+def test_units_and_the_split_into_noise_and_weights_do_not_matter(prior):
+    rng = np.random.default_rng(0)
+    sd = np.where(rng.random(60) < 0.5, 0.03, 0.3)
+    y = np.sinc(X[:, 0] / np.pi) + sd * rng.standard_normal(60)
+
+    def bands(unit, noise):
+        model = RVR(noise=noise, prior=prior).fit(X, unit * y, noise / (unit * sd) ** 2)
+        assert model.noise_variance_ == noise
+        found = np.array(model.predict(NEW, return_std=True, include_noise=False)) / unit
+        return np.append(found.ravel(), model.calibration_)
+
+    expected = bands(1.0, 1.0)
+    for unit, noise in ((1e-6, 1.0), (1e3, 1.0), (1.0, 1e6), (1.0, 1e-12)):
+        assert_allclose(bands(unit, noise), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_parameters_changed_after_the_fit_change_no_prediction():
+    model = RVR(RBF(1.0)).fit(X, Y)
+    before = model.predict(NEW, return_std=True)
+    for noise in (5.0, "bogus"):
+        model.set_params(noise=noise)
+        assert_array_equal(model.predict(NEW, return_std=True), before)
+
+
+def test_a_prior_is_respected_by_calibration_and_by_constant_targets():
+    model = RVR(noise=Gamma(1e3, 1e3 * 0.5**2)).fit(X, Y)
+    assert model.calibration_ >= 1.0
+    assert np.all(model.predict(NEW, return_std=True)[1] > 0.45)
+    flat = RVR(noise=Gamma(1e3, 1e3 * 0.5**2), calibrate=None).fit(X, np.ones(60))
+    assert flat.noise_variance_ == pytest.approx(2e3 * 0.25 / 2060.0)
+
+
 @pytest.mark.parametrize("make", [lambda: RVR(RBF(2.0)), lambda: ReducedRankGPR(random_state=0)])
 def test_variances_of_new_observations(make):
     model = make().fit(X, Y)
@@ -130,7 +163,7 @@ def test_variances_of_new_observations(make):
 
 
 @pytest.mark.parametrize("bad", [np.ones(6), np.ones((7, 1)), [1.0] * 6 + [-1.0], [np.nan] * 7, 0.5,
-                                 "yes", None])  # fmt: skip
+                                 "yes", None, [True] * 7])  # fmt: skip
 def test_bad_variances_are_named(bad):
     model = RVR(RBF(2.0), calibrate=None).fit(X, Y)
     with pytest.raises(ValueError, match=r"include_noise must be True, False, or one .* 7 rows"):
