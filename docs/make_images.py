@@ -71,10 +71,12 @@ def error_bars():
     seen = np.abs(X[:, 0] - 3.5) > 2.2
     X, y = X[seen], y[seen]
     grid = np.linspace(-16, 16, 401)[:, None]
-    for augment, color in ((True, "#0072B2"), (False, "#5A5A5A")):
-        model = RVR(RBF(length_scale=1.6), bias=False, augment=augment).fit(X, y)
+    for name, value, color in (
+        ("augment", True, BLUE), ("calibrate", "auto", ORANGE), ("calibrate", None, "#5A5A5A")
+    ):  # fmt: skip
+        model = RVR(RBF(length_scale=1.6), bias=False, **{name: value}).fit(X, y)
         mean, std = model.predict(grid, return_std=True)
-        label = f"augment={augment}, ± 2 std"
+        label = f"{name}={value!r}, ± 2 std"
         band = mean - 2 * std, mean + 2 * std
         left.fill_between(grid[:, 0], *band, color=color, alpha=0.35, linewidth=0, label=label)
         left.plot(grid, mean, color=color)
