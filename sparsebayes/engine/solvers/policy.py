@@ -66,8 +66,10 @@ class Policy:
     depth: float = 0.1
     deep: float = 0.01
     shallow: float = 0.3
-    # A deep one also where the noise is less than this part of the targets' mean square.
+    # A deep one also where the noise is less than this part of the targets' mean square, unless
+    # so many steps with as many functions as it may come to take more than `route_work`.
     little: float = 1e-3
+    deep_steps: float = 30.0
     # A restart that lowers the noise variance by such a factor is followed by another: with next
     # to no noise one is not enough.
     falling: float = 4.0
@@ -147,6 +149,10 @@ class Policy:
 
     # Where not all functions can be held at a time, at least so many join those in the model.
     least_room: int = 64
+
+    def limit(self, size: int) -> int:
+        """How far a model of so many functions may grow while the noise is held low."""
+        return self.room + size + int(self.room_share * size)
 
     def first_effort(self, n_functions: int) -> Effort:
         """For growth that is refined later."""

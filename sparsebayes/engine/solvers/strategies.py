@@ -108,7 +108,10 @@ def deep_restart(search: Search, state: State) -> Path:
     Then many functions gain a little each, and hundreds of nats together.
     """
     problem, policy = search.problem, search.policy
+    size = float(problem.n_functions) * problem.group**2
     if problem.noise is None or state.beta * problem.energy * policy.little < problem.n_samples:
+        return state
+    if policy.deep_steps * policy.limit(state.active.size) ** 2 * size > policy.route_work:
         return state
     while True:
         before = state.objective

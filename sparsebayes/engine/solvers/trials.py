@@ -136,9 +136,8 @@ def lowered(search: Search, state: State, depth: float) -> Path:
     low = problem.move(state, state.alpha, beta)
     if low is None or beta <= state.beta:
         return state
-    limit = policy.room + size + int(policy.room_share * size)
     low = yield from grow(
-        problem, low, search.rough, policy, free=False, limit=limit, accepted=False
+        problem, low, search.rough, policy, free=False, limit=policy.limit(size), accepted=False
     )
     if noise is None:
         low = problem.move(low, low.alpha, state.beta) or state
