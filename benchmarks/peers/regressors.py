@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from fastrvm import RVR as FastRVR
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF as RBFKernel
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
@@ -76,6 +75,7 @@ def our_rvr(name: str = "RVR", **parameters: Any) -> Model:
 
 def fast_rvr() -> Model:
     """`fastrvm.RVR`, which has no bias by default and fails far from zero: centred targets."""
+    from fastrvm import RVR as FastRVR
 
     def evidence(fitted: FastRVR, task: Task) -> float:
         columns = rbf_kernel(task.X, fitted.relevance_vectors_, gamma=task.gamma)

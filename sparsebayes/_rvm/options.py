@@ -93,8 +93,8 @@ def as_noise_model(noise: Any) -> Noise:
         return Noise(as_noise(noise))
     except ValueError:
         raise ValueError(
-            "noise must be 'estimate', a positive variance, or a prior Gamma(c, d) of its "
-            f"reciprocal, got {noise!r}."
+            f"noise must be 'estimate' or a positive variance, got {noise!r}; a prior of its "
+            "reciprocal is Gamma(c, d)."
         ) from None
 
 
