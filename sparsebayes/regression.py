@@ -136,7 +136,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         The factor of the classical standard deviations, with the noise given of those of the
         function; 1 for ``calibrate=None``.
     left_out_variance_ : float
-        What the square of a standard deviation has process where no training row is near: the
+        What the square of a standard deviation has besides where no training row is near: the
         variance of what the kept functions leave out. It is 0 for ``calibrate=None``, with
         `augment`, for bases without a covariance kernel or with several, and where the rows held
         out show no need for it.

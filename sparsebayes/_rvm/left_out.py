@@ -108,7 +108,7 @@ def left_out(
         ρ.
     """
     unit = float(kernel.between(X[:1], X[:1])[0, 0])
-    chosen, factor = _pivots(kernel, X, y, kept[kept >= 0], unit * max(ratio, _ROUNDING))
+    chosen, factor = _pivots(kernel, X, y, kept[kept >= 0], unit, max(ratio, _ROUNDING))
     support = kernel.centred_on(X[chosen])
     turn = solve_triangular(factor, np.eye(len(factor)), lower=True).T
     told = np.zeros_like(turn)
@@ -126,11 +126,13 @@ def left_out(
     return LeftOut(kernel.centred_on(X[chosen[further]]), root)
 
 
-def _pivots(kernel: Centred, X: Array, y: Array, kept: Array, least: float) -> tuple[Array, Array]:
+def _pivots(
+    kernel: Centred, X: Array, y: Array, kept: Array, unit: float, least: float
+) -> tuple[Array, Array]:
     """Rows whose functions differ, and the Cholesky factor of the kernel between them.
 
     In turn the row of which those before it say least: at first of the kept ones, then of all,
-    until that is below `least`.
+    until that is below `least` of k(x, x), `unit`.
     """
     # An order of the rows that depends neither on that of the samples nor on that of the inputs.
     order = np.lexsort((*X.T, y))
@@ -141,14 +143,14 @@ def _pivots(kernel: Centred, X: Array, y: Array, kept: Array, least: float) -> t
     number = np.concatenate([order[first], others])
     rows, n_first = X[number], int(first.sum())
     most = min(len(rows), n_first + _FURTHER)
-    left = np.full(len(rows), float(kernel.between(rows[:1], rows[:1])[0, 0]))
+    left = np.full(len(rows), unit)
     factor = np.zeros((len(rows), most))
     chosen: list[int] = []
 
     def choose(end: int, count: int) -> None:
         while len(chosen) < count:
             row = int(left[:end].argmax())
-            if left[row] < least:
+            if left[row] < least * unit:
                 return
             place = len(chosen)
             column = kernel.between(rows, rows[row : row + 1])[:, 0]
