@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sparsebayes.forecasting import Forecaster
     from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
     from sparsebayes.pareto import ParetoClassifier
-    from sparsebayes.regression import RVR
+    from sparsebayes.regression import RVR, StudentT
     from sparsebayes.sampling import PosteriorSamples, sample_posterior
     from sparsebayes.uncertain import NoisyInputGPR, predict_uncertain
 
@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "RVC": "sparsebayes.classification",
     "RVR": "sparsebayes.regression",
+    "StudentT": "sparsebayes.regression",
     "Denoised": "sparsebayes.denoising",
     "Denoiser": "sparsebayes.denoising",
     "denoise": "sparsebayes.denoising",
@@ -59,6 +60,7 @@ __all__ = [
     "ReducedRankGPR",
     "Sequential",
     "Smoothness",
+    "StudentT",
     "Subspace",
     "Trace",
     "__version__",

@@ -11,6 +11,7 @@ likelihood at the fitted model, Σ its weight covariance, and φ(x*) its functio
 
 and the latent mean gains ``e v q/(1 + v s)``, its variance ``e² v/(1 + v s)``. With J kernels and
 K outputs there are L = JK extra weights: q and w have one entry or row for each, s is a matrix.
+T targets of a regression have the same B: for them all is as with one output, but for the slopes.
 
 References
 ----------
@@ -46,7 +47,8 @@ class KeptWeights:
     ----------
     basis : Basis
     mean, sigma, alpha : ndarray, (P,), Covariance, and ndarray, (P,)
-        Posterior mean and covariance, and prior precisions, of the weights.
+        Posterior mean and covariance, and prior precisions, of the weights; with several targets a
+        mean for each, (P, T).
     output, column : ndarray of int, (P,)
         The output and the function of each weight.
     """
@@ -73,7 +75,8 @@ class TrainingRows:
         The training inputs that have weight.
     slope, curvature : ndarray, (N, K) and (N, K, K)
         The first derivatives of the log likelihood with respect to the K latent values of a row,
-        and the negative second ones, a block of B for each row.
+        and the negative second ones, a block of B for each row. With T targets (N, T) and
+        (N, 1, 1).
     variance : float
         v, the prior variance of an extra weight.
     """
@@ -82,6 +85,11 @@ class TrainingRows:
     slope: Array
     curvature: Array
     variance: float
+
+    @property
+    def outputs(self) -> int:
+        """K."""
+        return self.curvature.shape[1]
 
     def augmentation(self, kept: KeptWeights) -> Augmentation:
         """The extra functions, with these data."""
@@ -95,11 +103,17 @@ class TrainingRows:
         """
         slope, mean, functions = self.slope.copy(), kept.mean, kept.functions(self.rows)
         for _ in range(3):
-            gradient = np.einsum("np,np->p", functions, slope[:, kept.output]) - kept.alpha * mean
-            step = kept.sigma @ gradient
+            if mean.ndim == 1:
+                pull = np.einsum("np,np->p", functions, slope[:, kept.output])
+            else:
+                pull = functions.T @ slope
+            step = kept.sigma @ (pull - (kept.alpha * mean.T).T)
             mean = mean + step
-            for k in range(slope.shape[1]):
-                slope[:, k] -= (functions * self.curvature[:, k, kept.output]) @ step
+            if mean.ndim == 1:
+                for k in range(slope.shape[1]):
+                    slope[:, k] -= (functions * self.curvature[:, k, kept.output]) @ step
+            else:
+                slope -= self.curvature[:, 0] * (functions @ step)
         return replace(self, slope=slope)
 
 
@@ -116,7 +130,7 @@ class RowSummary:
     turns : list of ndarray, (m, R_j)
         U of each kernel.
     slope, fits, s : ndarray, (R, K), (K, R, P) and (K, R, K, R)
-        What makes q, w and s of features.
+        What makes q, w and s of features; with T targets K is 1, and `slope` (R, T).
     variance : float
     """
 
@@ -126,6 +140,11 @@ class RowSummary:
     fits: Array
     s: Array
     variance: float
+
+    @property
+    def outputs(self) -> int:
+        """K."""
+        return len(self.fits)
 
     def augmentation(self, kept: KeptWeights) -> Augmentation:
         """The extra functions, with this summary."""
@@ -145,7 +164,7 @@ class Augmentation(ABC):
 
     def __init__(self, data: TrainingRows | RowSummary, kept: KeptWeights) -> None:
         self.kernels, self.kept, self.rows = kept.basis.centred, kept, data.rows
-        self.outputs = data.slope.shape[1]
+        self.outputs = data.outputs
         # The kernels share the variance: the same kernel twice is as good as once.
         self.variance = data.variance / len(self.kernels)
         extra = self.outputs * len(self.kernels)
@@ -155,7 +174,14 @@ class Augmentation(ABC):
 
     @abstractmethod
     def _terms(self, kernels: list[Array]) -> tuple[Array, Array, Array]:
-        """q (n, L), s (n, L, L) and w (n, L, P), from the extra functions at `rows`, (N, n)."""
+        """q (n, 1, L), s (n, L, L) and w (n, L, P), from the extra functions at `rows`, (N, n).
+
+        With T targets q is (n, T, L).
+        """
+
+    def _by_target(self, q: Array) -> Array:
+        """q as `_terms` has it, from (n, J, K) or (n, J, T)."""
+        return q.swapaxes(1, 2) if self.outputs == 1 else q.reshape(len(q), 1, -1)
 
     @abstractmethod
     def _weights(self) -> Array:
@@ -164,12 +190,13 @@ class Augmentation(ABC):
     def correct(self, X: Array, columns: Array) -> tuple[Array, Array]:
         """What the latent mean gains, (n, K), and a root of what its covariance gains, (n, K, L).
 
-        `columns` has the kept weights' functions at the rows of X, (n, P). The covariance
-        gains ``root rootᵀ``; L counts the kernels, and the outputs within each.
+        With T targets the mean of each gains, (n, T), and K is 1. `columns` has the kept weights'
+        functions at the rows of X, (n, P). The covariance gains ``root rootᵀ``; L counts the
+        kernels, and the outputs within each.
         """
         q, s, fits = self._terms([kernel.between(self.rows, X) for kernel in self.kernels])
         e = self._errors(X, columns, fits)
-        size = q.shape[1]
+        size = q.shape[2]
         precision = self.variance * s
         precision[:, np.arange(size), np.arange(size)] += 1.0
         if size == 1:
@@ -178,7 +205,7 @@ class Augmentation(ABC):
             values, vectors = np.linalg.eigh(precision)
         values = np.maximum(values, 1.0)[:, None, :]  # less is rounding
         turned = self.variance**0.5 * (e @ vectors)
-        moved = self.variance**0.5 * (q[:, None, :] @ vectors)
+        moved = self.variance**0.5 * (q @ vectors)
         root = turned / np.sqrt(values) @ vectors.swapaxes(1, 2)
         return np.sum(turned / values * moved, axis=2), root
 
@@ -230,7 +257,7 @@ class _Full(Augmentation):
     def _terms(self, kernels: list[Array]) -> tuple[Array, Array, Array]:
         s, fits = self._one(kernels) if self.outputs == 1 else self._several(kernels)
         q = np.stack([kernel.T @ self.data.slope for kernel in kernels], axis=1)
-        return q.reshape(len(fits), -1), s, fits
+        return self._by_target(q), s, fits
 
     def _one(self, kernels: list[Array]) -> tuple[Array, Array]:
         curve, alpha = self.data.curvature[:, 0, 0], self.kept.alpha
@@ -279,7 +306,7 @@ class _Fast(Augmentation):
         features = [(turn.T @ k).T for turn, k in zip(self.data.turns, kernels, strict=True)]
         ends = np.cumsum([0, *(part.shape[1] for part in features)])
         n, count = len(features[0]), len(features)
-        q = np.empty((n, count, self.outputs))
+        q = np.empty((n, count, self.data.slope.shape[1]))
         fits = np.empty((n, count, self.outputs, self.kept.alpha.size))
         s = np.empty((n, count, self.outputs, count, self.outputs))
         for i, ours in enumerate(features):
@@ -292,12 +319,12 @@ class _Fast(Augmentation):
                     for m in range(self.outputs):
                         s[:, i, k, j, m] = np.einsum("nr,nr->n", ours @ block[:, m], theirs)
         size = count * self.outputs
-        return q.reshape(n, size), s.reshape(n, size, size), fits.reshape(n, size, -1)
+        return self._by_target(q), s.reshape(n, size, size), fits.reshape(n, size, -1)
 
 
 def summarise(data: TrainingRows, kept: KeptWeights) -> TrainingRows | RowSummary:
     """A summary of the data; the data themselves where they are as few as its rows would be."""
-    kernels, outputs = kept.basis.centred, data.slope.shape[1]
+    kernels, outputs = kept.basis.centred, data.outputs
     size = max(_FEWEST, _REPRESENTATIVES // (len(kernels) * outputs))
     if len(data.rows) <= size:
         return data
@@ -315,7 +342,7 @@ def summarise(data: TrainingRows, kept: KeptWeights) -> TrainingRows | RowSummar
             yield slice(start, start + _ROWS), features, kept.functions(X)
 
     count = sum(back.shape[1] for back in backs)
-    slope = np.zeros((count, outputs))
+    slope = np.zeros((count, data.slope.shape[1]))
     overlap = np.zeros((outputs, count, kept.alpha.size))
     for part, features, functions in parts():
         slope += features.T @ data.slope[part]

@@ -21,7 +21,16 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
-from sparsebayes.engine import Adaptive, Design, Interrupted, Problem, Solution, Solver, run
+from sparsebayes.engine import (
+    Adaptive,
+    Design,
+    Interrupted,
+    InTurns,
+    Problem,
+    Solution,
+    Solver,
+    run,
+)
 
 Array = np.ndarray
 
@@ -127,6 +136,8 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         family = self._family(basis, X, weights)
         if family is not None:
             solver = Adaptive(solver, family)
+        if problem.in_turns:
+            solver = InTurns(solver)
         try:
             solution = self._run(solver, problem, self.tol if tol is None else tol, progress)
         except Interrupted as interruption:
@@ -278,9 +289,9 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
             raise AttributeError(f"No function of basis={self.basis!r} has a length scale.")
         return self.basis_.length_scales[0].copy()
 
-    def _store_search(self, solution: Solution) -> None:
-        self.log_evidence_ = solution.state.evidence
-        self.evidence_path_ = solution.path
+    def _store_search(self, solution: Solution, n_targets: int = 1) -> None:
+        self.log_evidence_ = n_targets * solution.state.evidence
+        self.evidence_path_ = n_targets * solution.path
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stop.converged
         self.stop_reason_ = solution.stop.value

@@ -38,33 +38,30 @@ _CANDIDATES = 2048  # rows among which the support is looked for
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """The process of what S kept functions leave out, given the training rows.
+    """The process of what S kept functions leave out, given the training rows, with variance 1.
 
     Attributes
     ----------
     kernel : Centred
         With a function for each of the E rows of the support that were not kept.
     root : ndarray, (S + E, M)
-        The variance is ``variance (1 − ‖f(x) root‖²)`` with the kept functions and those of
+        The variance is ``1 − ‖f(x) root‖²``, times v, with the kept functions and those of
         `kernel` in f.
-    variance : float
-        That of the process where no training row is near.
     """
 
     kernel: Centred
     root: Array
-    variance: float = 1.0
 
     def variances(self, X: Array, kept: Array) -> Array:
         """The diagonal of `between`."""
         half = self._half(X, kept)
-        return self.variance * np.maximum(1.0 - np.einsum("nm,nm->n", half, half), 0.0)
+        return np.maximum(1.0 - np.einsum("nm,nm->n", half, half), 0.0)
 
     def between(self, X: Array, kept: Array) -> Array:
         """The covariance between the rows of X, where the kept functions are `kept`, (n, S)."""
         half, prior = self._half(X, kept), self.kernel.between(X, X)
         cov = prior / prior[0, 0] - half @ half.T
-        return self.variance * 0.5 * (cov + cov.T)
+        return 0.5 * (cov + cov.T)
 
     def _half(self, X: Array, kept: Array) -> Array:
         half = self.kernel.columns(X) @ self.root[kept.shape[1] :]
@@ -85,11 +82,15 @@ def covariance_kernel(basis: Basis) -> Centred | None:
     return None
 
 
-def noise_ratio(noise: float, targets: Array, weights: Array) -> float:
-    """ρ, from the noise variance and the targets."""
-    center = np.average(targets, weights=weights)
-    variance = float(np.average((targets - center) ** 2, weights=weights))
-    return min(1.0, _SHARE * noise / variance) if variance > 0 else 1.0
+def noise_ratio(noise: float | Array, targets: Array, weights: Array) -> float:
+    """ρ, from the noise variance and the targets; of several, the geometric mean."""
+    center = np.average(targets, axis=0, weights=weights)
+    variance = np.average((targets - center) ** 2, axis=0, weights=weights)
+    ratios = np.divide(noise, variance, out=np.zeros_like(variance), where=variance > 0)
+    ratios = np.minimum(1.0, _SHARE * ratios[variance > 0])
+    if ratios.size < 2:
+        return float(ratios[0]) if ratios.size else 1.0
+    return float(np.exp(np.mean(np.log(ratios))))
 
 
 def left_out(
@@ -102,7 +103,7 @@ def left_out(
     kernel : Centred
     kept : ndarray of int, (S,)
         For each kept function the row on which it is centred, −1 for one without a centre.
-    X, y, weights : ndarray, (N, D), (N,) and (N,)
+    X, y, weights : ndarray, (N, D), (N,) or (N, K), and (N,)
         The training samples, all with weight.
     ratio : float
         ρ.
@@ -135,7 +136,7 @@ def _pivots(
     until that is below `least` of k(x, x), `unit`.
     """
     # An order of the rows that depends neither on that of the samples nor on that of the inputs.
-    order = np.lexsort((*X.T, y))
+    order = np.lexsort((*X.T, *np.atleast_2d(y.T)))
     first = np.isin(order, kept)
     others = order[~first]
     if len(others) > _CANDIDATES:

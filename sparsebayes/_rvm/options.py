@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsebayes._rvm.noise import StudentT
 from sparsebayes._support.validation import as_number, whole_number
 from sparsebayes.engine import (
     EM,
@@ -78,24 +79,58 @@ def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
 
 
 class Noise(NamedTuple):
-    """A variance, or None where it is estimated, then with c and d of a gamma prior on 1/σ²."""
+    """What a regression knows of its noise.
 
-    variance: float | None
+    Attributes
+    ----------
+    variance : float, ndarray of shape (K,) for K targets, or None
+        None where it is estimated.
+    shape, rate : float
+        Then c and d of a gamma prior on 1/σ².
+    tails : StudentT or None
+    varying : bool
+        Whether it depends on the input.
+    """
+
+    variance: float | np.ndarray | None
     shape: float = 0.0
     rate: float = 0.0
+    tails: StudentT | None = None
+    varying: bool = False
 
 
-def as_noise_model(noise: Any) -> Noise:
-    """What a regression knows of its noise."""
+def as_noise_model(noise: Any, n_targets: int | None = None) -> Noise:
+    """What a regression knows of its noise; `n_targets` if there are several."""
     if isinstance(noise, Gamma):
         return Noise(None, noise.a, noise.b)
+    if isinstance(noise, StudentT):
+        return Noise(None, tails=noise)
+    if isinstance(noise, str) and noise == "varying":
+        return Noise(None, varying=True)
+    if isinstance(noise, (list, tuple, np.ndarray)) and np.ndim(noise) == 1:
+        return Noise(_variances(noise, n_targets))
     try:
         return Noise(as_noise(noise))
     except ValueError:
         raise ValueError(
             f"noise must be 'estimate' or a positive variance, got {noise!r}; a prior of its "
-            "reciprocal is Gamma(c, d)."
+            "reciprocal is Gamma(c, d), outliers are StudentT(), and noise that depends on the "
+            "input is 'varying'."
         ) from None
+
+
+def _variances(noise: Any, n_targets: int | None) -> np.ndarray:
+    """One for each target, or a clear error."""
+    variances = np.array([as_number(one) or np.nan for one in noise])
+    if variances.size == n_targets and np.all(variances > 0) and np.all(variances < np.inf):
+        return variances
+    expected = "several targets are needed for that, (n_samples, n_targets)"
+    if n_targets is not None:
+        expected = f"one for each of the {n_targets} targets is needed"
+    raise ValueError(
+        "noise must be 'estimate' or a positive variance, or several where y has several "
+        f"columns, got {noise!r}; {expected}."
+    )
 
 
 def as_noise(noise: Any) -> float | None:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import OptimizeResult, brentq, minimize
+from scipy.special import ndtr, stdtrit
 
 from sparsebayes._support.validation import as_number
 
@@ -42,6 +43,7 @@ class Forecast(NamedTuple):
 
 Forecaster = Callable[[Array], Forecast]  # from row numbers
 
+_CENTRE = float(2.0 * ndtr(1.0) - 1.0)  # of the observations are within a standard deviation
 _FOLDS = 5
 _FEWEST = 10  # distinct rows, with fewer of which folds say nothing
 _LEAST_GAIN = 2.0  # nats: a further variance that gains less is left out, unless noise is known
@@ -75,10 +77,13 @@ def is_splitter(calibrate: Any) -> bool:
 
 
 class Calibration(NamedTuple):
-    """c, the factor of a model's standard deviations, and v, that of the further variance."""
+    """c, the factor of a model's standard deviations, and v, that of the further variance.
 
-    factor: float = 1.0
-    further: float = 0.0
+    Of several targets, one for each.
+    """
+
+    factor: Any = 1.0
+    further: Any = 0.0
 
 
 def as_folds(calibrate: Any, X: Array, y: Array) -> Any:
@@ -112,6 +117,7 @@ def calibrated(
     calibrate: Any,
     name: str,
     enough: int = 1000,
+    nu: float | None = None,
 ) -> Calibration:
     """How to widen a model's predictive distribution; not at all if nothing can be held out.
 
@@ -128,28 +134,102 @@ def calibrated(
     enough : int
         Rows to hold out, after which "auto" leaves the other folds: with 1000 the factor is known
         to a few per cent.
+    nu : float or None
+        Degrees of freedom of errors with outliers, see `most_likely`.
     """
+    targets = y if y.ndim == 2 else y[:, None]
     if calibrate is None:
-        return Calibration()
+        return _stacked([Calibration()] * targets.shape[1], y)
     parts = []
     for train, test in _folds(X, y, weights, calibrate, name, enough):
         found = fit(train)(test)
-        every = (weights[test], (y[test] - found.mean) ** 2, *found[1:])
-        parts.append([np.broadcast_to(one, len(test)) for one in every])
+        every = ((y[test] - found.mean) ** 2, *found[1:])
+        parts.append([weights[test], *(_by_target(one, targets[test].shape) for one in every)])
     if not parts:
-        return Calibration()
-    center = np.average(y, weights=weights)
-    most = _MOST * float(np.average((y - center) ** 2, weights=weights))
-    counts, squares, variance, known, further = map(np.concatenate, zip(*parts, strict=True))
-    return most_likely(counts, squares, Forecast(squares, variance, known, further), most)
+        return _stacked([Calibration()] * targets.shape[1], y)
+    counts, *held = map(np.concatenate, zip(*parts, strict=True))
+    each = []
+    for k, target in enumerate(targets.T):
+        center = np.average(target, weights=weights)
+        most = _MOST * float(np.average((target - center) ** 2, weights=weights))
+        squares, variance, known, further = (one[:, k] for one in held)
+        forecast = Forecast(squares, variance, known, further)
+        each.append(most_likely(counts, squares, forecast, most, nu))
+    return _stacked(each, y)
 
 
-def most_likely(weights: Array, squares: Array, held: Forecast, most: float) -> Calibration:
-    """c, and v up to `most`, for squared errors of rows that were held out."""
+def _by_target(values: Array | float, shape: tuple[int, ...]) -> Array:
+    """Of each row and target, from one for all, or one of each row, or both."""
+    values = np.asarray(values)
+    return np.broadcast_to(values[:, None] if values.ndim == 1 else values, shape)
+
+
+def _stacked(each: list[Calibration], y: Array) -> Calibration:
+    """As many as there are targets, or the only one."""
+    if y.ndim == 1:
+        return each[0]
+    return Calibration(*map(np.array, zip(*each, strict=True)))
+
+
+class Normal:
+    """Errors with a normal distribution, by their squares over the variance predicted."""
+
+    def loss(self, ratio: Array) -> tuple[Array, Array]:
+        """Minus twice the log density, without constants, and its derivative times the ratio."""
+        return ratio, ratio
+
+    def scale(self, weights: Array, ratio: Array) -> float:
+        """The factor for all variances under which the errors are most likely."""
+        return float(weights @ ratio / weights.sum())
+
+
+class Student(Normal):
+    """Errors with outliers: Student's t, see `normal_width`."""
+
+    def __init__(self, nu: float) -> None:
+        self.nu, self.factor = nu, normal_width(nu) ** 2 / nu
+
+    def loss(self, ratio: Array) -> tuple[Array, Array]:
+        z = self.factor * ratio
+        return (self.nu + 1.0) * np.log1p(z), (self.nu + 1.0) * z / (1.0 + z)
+
+    def scale(self, weights: Array, ratio: Array) -> float:
+        positive = ratio[(ratio > 0) & (weights > 0)]
+        if not positive.size or not np.isfinite(ratio).all():
+            return 0.0
+
+        def excess(log_scale: float) -> float:
+            pull = self.loss(ratio * np.exp(-log_scale))[1]
+            return float(weights @ (pull - 1.0))
+
+        low, high = float(np.log(positive.min())) - 10.0, float(np.log(positive.max())) + 10.0
+        if excess(low) <= 0:  # most rows are predicted to the last digit
+            return 0.0
+        return float(np.exp(brentq(excess, low, high)))
+
+
+def normal_width(nu: float) -> float:
+    """What is within it of Student's t with scale 1 is as much as is within a standard deviation.
+
+    Where there are few degrees of freedom it has no variance, or one that says nothing of most
+    observations.
+    """
+    return 1.0 if nu == np.inf else float(stdtrit(nu, 0.5 + 0.5 * _CENTRE))
+
+
+def most_likely(
+    weights: Array, squares: Array, held: Forecast, most: float, nu: float | None = None
+) -> Calibration:
+    """c, and v up to `most`, for squared errors of rows that were held out.
+
+    With `nu` these have Student's t distribution, of that scale at which as much is within the
+    standard deviation predicted as of a normal distribution.
+    """
     _, variance, known, further = (np.broadcast_to(part, squares.shape) for part in held)
     unit = float(weights @ (variance + known) / weights.sum())  # so that units make no difference
     squares, variance, known, most = squares / unit, variance / unit, known / unit, most / unit
-    alone = float(weights @ (squares / (variance + known)) / weights.sum())
+    errors = Normal() if nu is None or nu == np.inf else Student(nu)
+    alone = errors.scale(weights, squares / (variance + known))
     # Zero: everything is predicted to the last digit, as where the targets are constant.
     if not 0 < alone < np.inf:
         return Calibration()
@@ -159,8 +239,9 @@ def most_likely(weights: Array, squares: Array, held: Forecast, most: float) -> 
         """Minus the log likelihood, and its derivatives by log c² and log v."""
         parts = np.exp(point)[:, None] * np.stack([variance, further])
         total = parts.sum(axis=0) + known
-        value = 0.5 * float(weights @ (np.log(total) + squares / total))
-        return value, 0.5 * parts @ (weights * (1.0 - squares / total) / total)
+        loss, pull = errors.loss(squares / total)
+        value = 0.5 * float(weights @ (np.log(total) + loss))
+        return value, 0.5 * parts @ (weights * (1.0 - pull) / total)
 
     def lowest(starts: list[tuple[float, float]], log_v: tuple[float, float]) -> OptimizeResult:
         points = [np.array(start) for start in starts]
@@ -184,7 +265,7 @@ def most_likely(weights: Array, squares: Array, held: Forecast, most: float) -> 
         log_square, log_v = point + more
         return Calibration(float(np.exp(0.5 * log_square)), unit * float(np.exp(log_v)))
 
-    before = 0.5 * float(weights @ (np.log(alone * variance + known) + 1.0))
+    before = cost(np.array([np.log(alone), _NONE]))[0]
     nothing = Calibration(float(np.sqrt(alone)))
     squares_tried = np.linspace(0.0, widest, 2 + int(widest / _GRID))
     if known.any():
@@ -240,8 +321,9 @@ def merged(X: Array, y: Array, weights: Array) -> tuple[Array, Array, Array]:
     rows, place = np.unique(X, axis=0, return_inverse=True)
     place = place.ravel()
     total = np.bincount(place, weights)
-    mean = np.bincount(place, weights * y) / np.where(total > 0, total, 1.0)
-    return rows, mean, total
+    sums = [np.bincount(place, weights * one) for one in np.atleast_2d(y.T)]
+    means = np.array(sums) / np.where(total > 0, total, 1.0)
+    return rows, means[0] if y.ndim == 1 else means.T, total
 
 
 def content_folds(X: Array, y: Array, weights: Array, count: int) -> Array | None:
@@ -254,6 +336,9 @@ def content_folds(X: Array, y: Array, weights: Array, count: int) -> Array | Non
     if len(rows) < max(_FEWEST, count):
         return None
     place = place.ravel()
+    if y.ndim == 2:  # all together, in units of their spread
+        spread = y.std(axis=0)
+        y = np.sum((y - y[0]) / np.where(spread > 0, spread, 1.0), axis=1)
     targets = np.bincount(place, weights * y) / np.bincount(place, weights)
     rng, hands = np.random.default_rng(0), -(-len(rows) // count)
     dealt = np.concatenate([rng.permutation(count) for _ in range(hands)])[: len(rows)]

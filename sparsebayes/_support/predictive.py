@@ -53,13 +53,19 @@ class ClosedForm(Protocol):
 class Marginals(ABC):
     """The predictions of a fitted model, each on its own.
 
+    With K targets what is said of the rows of X has a last axis of this length.
+
     Attributes
     ----------
-    noise : float
+    noise : float, or ndarray, (K,)
         The variance that a new observation has besides; 0 if `marginal` includes it.
     """
 
-    noise: float
+    noise: float | Array
+
+    def noise_at(self, X: Array) -> float | Array:
+        """The same at the rows of X, where it varies."""
+        return self.noise
 
     @abstractmethod
     def marginal(self, X: Array) -> tuple[Array, Array]:
@@ -68,7 +74,7 @@ class Marginals(ABC):
     def observed(self, X: Array) -> tuple[Array, Array]:
         """Mean and variance of a new observation at each row of X, (n,)."""
         mean, variance = self.marginal(X)
-        return mean, variance + self.noise
+        return mean, variance + self.noise_at(X)
 
     @abstractmethod
     def closed_form(self) -> tuple[ClosedForm | None, str]:
@@ -92,7 +98,15 @@ class Predictive(Marginals):
 
     @abstractmethod
     def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
-        """Draws at all rows of X together, (n, n_samples), without the noise."""
+        """Draws at all rows of X together, (n, n_samples), without the noise.
+
+        With K targets (n, K, n_samples).
+        """
+
+    def draw_noise(self, X: Array, shape: tuple[int, ...], rng: np.random.RandomState) -> Array:
+        """Draws of the noise at the rows of X, of the shape of `draw`."""
+        scale = np.sqrt(np.broadcast_to(self.noise_at(X), shape[:-1]))
+        return scale[..., None] * rng.standard_normal(shape)
 
 
 class GaussianRegressorMixin(ABC):
@@ -135,22 +149,27 @@ class GaussianRegressorMixin(ABC):
         Returns
         -------
         mean : ndarray, (n,)
+            After a fit to K targets, (n, K).
         std : ndarray, (n,), or cov : ndarray, (n, n)
-            Only if asked for.
+            Only if asked for; with K targets (n, K) and (n, n, K).
         """
         X = check_inputs(self, X)
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both.")
         found = self.predictive()
-        noise = _noise_variance(include_noise, len(X), found.noise)
+        given = _given_noise(include_noise, len(X))
+        if not (return_std or return_cov):
+            return found.mean(X)
+        mean, variance = found.joint(X) if return_cov else found.marginal(X)
+        noise = found.noise_at(X) if given is None else given
+        if given is not None and np.ndim(given):  # the same for every target
+            noise = np.reshape(given, (-1,) + (1,) * (mean.ndim - 1))
+        noise = np.broadcast_to(noise, mean.shape)
         if return_cov:
-            mean, cov = found.joint(X)
-            cov[np.diag_indices_from(cov)] += noise
-            return mean, cov
-        if return_std:
-            mean, variance = found.marginal(X)
-            return mean, np.sqrt(variance + noise)
-        return found.mean(X)
+            rows = np.arange(len(X))
+            variance[rows, rows] += noise
+            return mean, variance
+        return mean, np.sqrt(variance + noise)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draw observations from the predictive distribution.
@@ -164,13 +183,14 @@ class GaussianRegressorMixin(ABC):
         Returns
         -------
         samples : ndarray, (n, n_samples)
-            Each column is one draw at all rows together, noise included.
+            Each column is one draw at all rows together, noise included. After a fit to K targets,
+            (n, K, n_samples).
         """
         X = check_inputs(self, X)
         n_samples = whole_number("n_samples", n_samples)
         rng, found = check_random_state(random_state), self.predictive()
         samples = found.draw(X, n_samples, rng)
-        return samples + np.sqrt(found.noise) * rng.standard_normal(samples.shape)
+        return samples + found.draw_noise(X, samples.shape, rng)
 
     def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
         """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
@@ -192,10 +212,10 @@ class GaussianRegressorMixin(ABC):
         return predict_uncertain(self, mean, cov, method=method)
 
 
-def _noise_variance(include_noise: Any, n_rows: int, noise: float) -> float | Array:
-    """The noise of each new observation, or of all of them; or a clear error."""
+def _given_noise(include_noise: Any, n_rows: int) -> float | Array | None:
+    """The noise of new observations, None where it is the model's; or a clear error."""
     if isinstance(include_noise, (bool, np.bool_)):
-        return noise if include_noise else 0.0
+        return None if include_noise else 0.0
     try:
         switches = np.asarray(include_noise).dtype == bool
         variances = np.asarray(np.nan if switches else include_noise, dtype=np.float64)

@@ -6,14 +6,16 @@ The engine imports numpy and scipy (and threadpoolctl) only; it knows nothing of
 from sparsebayes._support.homes import settle
 from sparsebayes.engine.model.design import Dense, Design, Lazy, MatrixFree, make_design
 from sparsebayes.engine.model.exact import Exact
+from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.latent import Latent
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.priors import Flat, Gamma, Prior, Smoothness, Trace
 from sparsebayes.engine.model.problem import AdaptableProblem, Problem
-from sparsebayes.engine.model.sites import Gaussian, Logit, Probit, Sites, Softmax
+from sparsebayes.engine.model.sites import Logit, Probit, Sites, Softmax
 from sparsebayes.engine.solvers.driver import Interrupted, Solution, Solver, Step, Stop, run
 from sparsebayes.engine.solvers.em import EM
 from sparsebayes.engine.solvers.exchange import Exchanging, Swap
+from sparsebayes.engine.solvers.in_turns import InTurns
 from sparsebayes.engine.solvers.policy import Effort, Policy
 from sparsebayes.engine.solvers.scales import Adaptive, Family, learn
 from sparsebayes.engine.solvers.sequential import Sequential
@@ -32,6 +34,7 @@ __all__ = [
     "Flat",
     "Gamma",
     "Gaussian",
+    "InTurns",
     "Interrupted",
     "Latent",
     "Lazy",

@@ -131,6 +131,17 @@ def fold(values: Array, group: int) -> Array:
     return values if group == 1 else values.reshape(-1, group).mean(axis=1)
 
 
+def mean_square(values: Array, group: int = 1) -> Array:
+    """Means of the squares over the targets, if there are several, and a function's weights."""
+    squares = values * values
+    return fold(squares if values.ndim == 1 else squares.mean(axis=1), group)
+
+
+def mean_product(left: Array, right: Array) -> Array:
+    """``left rightᵀ``, the mean over the targets if there are several."""
+    return np.outer(left, right) if left.ndim == 1 else left @ right.T / left.shape[1]
+
+
 def fold_matrix(values: Array, group: int) -> Array:
     """Sums over the weights of each pair of functions."""
     if group == 1:

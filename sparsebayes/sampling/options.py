@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sparsebayes._rvm.options import as_augment, as_prior
+from sparsebayes._rvm.options import as_augment, as_noise_model, as_prior
 from sparsebayes._support.validation import as_number, whole_number
 from sparsebayes.engine.mcmc.priors import InclusionPrior
 from sparsebayes.engine.model.priors import Separable
@@ -83,6 +83,12 @@ def check_estimator(estimator: Any) -> None:
         raise ValueError(
             f"augment={estimator.augment!r} is not sampled: the functions it adds belong to "
             "single predictions; use RVR(augment=False)."
+        )
+    noise = as_noise_model(estimator.noise)
+    if noise.tails is not None or noise.varying:
+        raise ValueError(
+            f"noise={estimator.noise!r} is not sampled, only normal noise that is the same for "
+            "all samples; use noise='estimate', a variance or Gamma(c, d)."
         )
     as_separable(estimator.prior, 2.0)
 

@@ -13,6 +13,7 @@ from sparsebayes.engine import Design, Exact, make_design
 from sparsebayes.engine.mcmc.posterior import SparsePosterior
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.regression import RVR
+from sparsebayes.regression.targets import as_targets
 from sparsebayes.sampling.methods import Bounds, Start
 from sparsebayes.sampling.options import as_separable
 
@@ -71,8 +72,7 @@ def build(
     X, y, weights = samples
     basis = model._fit_basis(X, weights).rescaled(model.basis_.log_scales())
     X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-    offset = model.offset_
-    sites = model._sites(y - offset, weights, as_noise_model(model.noise), offset)
+    sites = as_targets(y, weights, as_noise_model(model.noise)).sites
     prior = as_separable(model.prior, sites.size)
     functions = _candidates(basis, X, weights)
     if functions.size > _MOST:
@@ -82,7 +82,7 @@ def build(
         )
     design = _design(basis, functions, X)
     problem = Exact(design, prior, sites, memory_budget())
-    energy, beta = problem.energy, 1.0 / model.noise_variance_
+    energy, beta = problem.energy, 1.0 / float(model.noise_variance_)
     low, high = _usual_bounds(energy, beta) if bounds is None else bounds
     norms = problem.norms
     places = np.searchsorted(functions, model.relevance_)

@@ -140,9 +140,10 @@ def sample_posterior(
     sets, noise = as_inclusion(inclusion), as_noise_prior(noise_prior)
     seed = check_random_state(random_state).randint(2**31 - 1)
 
-    optimum = clone(estimator).set_params(calibrate=None).fit(X, y, sample_weight=sample_weight)
+    optimum = clone(estimator).set_params(calibrate=None)
     inputs, targets, weights = optimum._check_data(X, y, sample_weight, y_numeric=True)
     targets = np.asarray(targets, dtype=np.float64)
+    optimum.fit(X, targets, sample_weight=sample_weight)
     model = build(
         optimum,
         (inputs, targets, weights),

@@ -34,6 +34,10 @@ def marginals_of(model: Any) -> Marginals:
 @marginals_of.register
 def _(model: GaussianRegressorMixin) -> Marginals:
     check_is_fitted(model)
+    if np.ndim(getattr(model, "offset_", 0.0)):
+        raise ValueError(
+            f"model must be fitted to a single target; fit one {type(model).__name__} for each."
+        )
     return model.predictive()
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from sparsebayes import EM, RVR, Flat, Gamma, Sequential, Smoothness, Subspace
 from sparsebayes.basis import RBF, Polynomial
@@ -130,19 +130,6 @@ def test_targets_out_of_range(value):
         RVR().fit(X, np.full(40, value))
     with pytest.raises(ValueError, match=r"The largest target is .*rescale y"):
         RVR().fit(X, value * Y / np.abs(Y).max())
-
-
-def test_column_vector_as_target():
-    with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
-        model = RVR().fit(X, Y[:, None])
-    assert model.predict(X).shape == (40,)
-
-
-def test_several_targets():
-    with pytest.raises(
-        ValueError, match=r"y should be a 1d array, got an array of shape \(40, 2\)"
-    ):
-        RVR().fit(X, np.column_stack([Y, Y]))
 
 
 def test_no_target():

@@ -10,7 +10,8 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.design import Dense, Design
-from sparsebayes.engine.model.posterior import State, gradient
+from sparsebayes.engine.model.gaussian import Gaussian
+from sparsebayes.engine.model.posterior import State, gradient, per_target
 from sparsebayes.engine.model.priors import Flat, Prior
 from sparsebayes.engine.model.problem import (
     AdaptableProblem,
@@ -21,7 +22,6 @@ from sparsebayes.engine.model.problem import (
     probe,
 )
 from sparsebayes.engine.model.rotation import Rotation
-from sparsebayes.engine.model.sites import Gaussian
 
 Array = np.ndarray
 
@@ -42,9 +42,11 @@ class Exact(AdaptableProblem):
     candidates are scored, and kept as long as `memory_budget` allows. Where products have too few
     digits, a `Rotation` takes their place, if there is memory for it.
 
+    Several targets have the same H, so that only μ and what follows from it is one for each.
+
     Attributes
     ----------
-    moments : ndarray, (M,)
+    moments : ndarray, (M,), or (M, T) with T targets
         ``ΦᵀWz``.
     """
 
@@ -53,10 +55,10 @@ class Exact(AdaptableProblem):
     def __init__(
         self, design: Design, prior: Prior, sites: Gaussian, memory_budget: int = 1 << 30
     ) -> None:
-        self.prior = prior
+        self.prior = prior.shared(sites.n_targets)
         self.sites = sites
         self.n_samples = sites.size
-        self.energy = float(sites.target @ (sites.weights * sites.target))
+        self.energy = float(sites.energies.mean())
         self._memory_budget = memory_budget
         self._set_design(design)
 
@@ -64,7 +66,7 @@ class Exact(AdaptableProblem):
         self.design = design
         self.capacity = design.capacity
         weights = self.sites.weights
-        projected, norms = design.products(weights * self.sites.target, weights)
+        projected, norms = design.products(self.sites.weighted_target, weights)
         self._set_products(norms, projected)
 
     @property
@@ -105,7 +107,7 @@ class Exact(AdaptableProblem):
         density = self.sites.log_noise_density(beta)
         if size == 0:
             return State(
-                active, alpha, beta, gram, gram, np.empty(0), constant, self.prior,
+                active, alpha, beta, gram, gram, self.moments[active], constant, self.prior,
                 noise_density=density,
             )  # fmt: skip
         hessian = beta * gram
@@ -117,7 +119,7 @@ class Exact(AdaptableProblem):
         mean = linalg.solve(factor, moment)
         # −½[log|H| − Σ log α + zᵀBz − μᵀHμ] and the sites' constant; T01 (38)-(41)
         evidence = constant + 0.5 * (
-            float(np.log(alpha).sum()) - linalg.log_det(factor) + float(moment @ mean)
+            float(np.log(alpha).sum()) - linalg.log_det(factor) + per_target(moment, mean)
         )
         state = State(
             active, alpha, beta, gram, factor, mean, evidence, self.prior, noise_density=density
@@ -135,7 +137,7 @@ class Exact(AdaptableProblem):
         if rotation is None or rotation.size > _SUPERFLUOUS * (active.size + _ROOM):
             root = np.sqrt(self.sites.weights)
             columns = root[:, None] * self.design.columns(np.arange(self.n_functions))
-            rotation = self._rotation = Rotation(columns, root * self.sites.target)
+            rotation = self._rotation = Rotation(columns, (root * self.sites.target.T).T)
         rotation.include(active)
         return rotation
 
@@ -201,7 +203,7 @@ class Exact(AdaptableProblem):
 
         q = beta * self.moments
         for part in blocks(q.size, active.size):
-            q[part] -= state.mean @ rows(part)
+            q[part] -= (state.mean.T @ rows(part)).T
         return CandidateProducts(beta * self.norms, q, rows)
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
@@ -213,7 +215,7 @@ class Exact(AdaptableProblem):
         return self.n_samples + 2.0 * self.sites.noise_shape
 
     def scatter(self, state: State) -> float:
-        return self.residual_energy(state) + 2.0 * self.sites.noise_rate
+        return self.residual_energy(state) + 2.0 * self.sites.rate
 
     def residual_energy(self, state: State) -> float:
         """``(z − Φμ)ᵀ W (z − Φμ)``."""
@@ -221,8 +223,8 @@ class Exact(AdaptableProblem):
             return state.residual
         # By Hμ = βΦᵀWz there is no product with the samples.
         mean = state.mean
-        prior = float(mean @ (state.alpha * mean)) / state.beta
-        return max(self.energy - float(mean @ self.moments[state.active]) - prior, 0.0)
+        explained = per_target(mean, self.moments[state.active])
+        return max(self.energy - explained - state.prior_energy / state.beta, 0.0)
 
     def distinct(self) -> Array:
         weights = self.sites.weights
@@ -234,6 +236,31 @@ class Exact(AdaptableProblem):
         held.sites = replace(self.sites, noise_variance=1.0 / beta)
         held._set_products(self.norms, self.moments)  # its own rows
         return held
+
+    @property
+    def in_turns(self) -> bool:
+        return not self.sites.settled
+
+    def revised(self, state: State) -> Exact:
+        explained = np.einsum("s...,s...->...", state.mean, self.moments[state.active])
+        sites = self.sites.relevelled(np.atleast_1d(self.sites.energies - explained))
+        if sites.unequal is not None:
+            columns = self.design.columns(state.active)
+            residual = sites.target - columns @ (state.mean / self._relative(sites))
+            squares = (residual**2).reshape(len(residual), -1).sum(axis=1)
+            half = columns @ state.root
+            spread = np.einsum("ns,ns->n", half, half)
+            sites = sites.reweighted(state.beta * (squares + sites.n_targets * spread))
+        other = copy.copy(self)
+        other.sites, other.energy = sites, float(sites.energies.mean())
+        other._set_design(self.design)
+        return other
+
+    def _relative(self, sites: Gaussian) -> Array | float:
+        """Other levels of the targets, in units of these."""
+        if sites.levels is None or self.sites.levels is None:
+            return 1.0
+        return sites.levels / self.sites.levels
 
     def restrict(self, index: Array) -> Exact:
         part = copy.copy(self)
@@ -251,17 +278,14 @@ class Exact(AdaptableProblem):
         return index
 
     def plain(self, design: Design, rows: slice) -> Exact:
-        sites = replace(
-            self.sites, target=self.sites.target[rows], weights=self.sites.weights[rows]
-        )
-        return Exact(design, Flat(), sites, self._memory_budget)
+        return Exact(design, Flat(), self.sites.rows(rows), self._memory_budget)
 
     def derivatives(self, state: State) -> tuple[Array, float, Array]:
         columns = self.design.columns(state.active)
         residual = self.sites.target - columns @ state.mean
         by_gram = self.prior.by_gram(state)
         spread = state.cov - 2.0 * (np.diag(by_gram) if by_gram.ndim == 1 else by_gram)
-        slopes = np.outer(residual, state.mean) - columns @ spread  # T01 (55)
+        slopes = linalg.mean_product(residual, state.mean) - columns @ spread  # T01 (55)
         return *gradient(state, self), state.beta * self._weighted(slopes)
 
     def gram_rows(self, index: Array) -> Array:
@@ -323,4 +347,5 @@ def _cancels(state: State) -> bool:
     the evidence was between a hundredth of this bound and all of it.
     """
     lengths = np.sqrt(state.scale + state.alpha)
-    return float(np.finfo(float).eps) * float(lengths @ np.abs(state.mean)) ** 2 > _UNCERTAIN
+    sums = lengths @ np.abs(state.mean)  # of each target
+    return float(np.finfo(float).eps) * float(np.max(sums, initial=0.0)) ** 2 > _UNCERTAIN

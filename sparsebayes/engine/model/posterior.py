@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.linalg import fold, fold_matrix
+from sparsebayes.engine.linalg import fold, fold_matrix, mean_product, mean_square
 from sparsebayes.engine.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class State:
 
     A function may have several weights that share its precision (`group`); arrays over weights
     have those of one function together. What is said of a function below is then the mean over
-    its weights, and what it does to the objective is `group` times that.
+    its weights, and what it does to the objective is `group` times that. With several targets, what
+    concerns them is the mean over these, the evidence too.
 
     Attributes
     ----------
@@ -39,9 +40,9 @@ class State:
     gram : ndarray, (P, P)
         ``Φ_aᵀWΦ_a``, for P weights; P = S unless they are grouped.
     factor, mean
-        Cholesky factor of ``H = β gram + A``, and μ.
+        Cholesky factor of ``H = β gram + A``, and μ, (P,), or (P, T) with T targets.
     evidence : float
-        ``log p(data | α, β)``.
+        ``log p(data | α, β)``, of one target.
     prior : Prior
     group : int
         Weights per function.
@@ -109,7 +110,12 @@ class State:
     @property
     def squared(self) -> Array:
         """μ², by function."""
-        return fold(self.mean**2, self.group)
+        return mean_square(self.mean, self.group)
+
+    @property
+    def prior_energy(self) -> float:
+        """``μᵀAμ``."""
+        return per_target(self.mean, (self.precisions * self.mean.T).T)
 
     @cached_property
     def determined(self) -> Array:
@@ -131,6 +137,17 @@ class State:
         # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
         variances = self.variances
         return np.maximum(self.determined, 0.0) / variances, self.squared / variances**2
+
+
+def per_target(left: Array, right: Array) -> float:
+    """The product of two vectors, the mean over the targets where there are several."""
+    whole = float(np.vdot(left, right))
+    return whole if left.ndim == 1 else whole / left.shape[1]
+
+
+def over_targets(values: Array) -> Array:
+    """Means over the targets, where there are several."""
+    return values if values.ndim == 1 else values.mean(axis=1)
 
 
 def alpha_gradient(state: State) -> Array:
@@ -158,17 +175,19 @@ def gradient_and_hessian(state: State, noise: EstimatedNoise | None) -> tuple[Ar
     alpha, beta, mean, cov = state.precisions, state.beta, state.mean, state.cov
     size, free = state.active.size, noise is not None
     first, second = state.prior.slopes(state)
-    pull = alpha * mean
+    pull = (alpha * mean.T).T
     scaled = alpha[:, None] * cov  # AΣ
     overlap = scaled * scaled.T  # α_i α_j Σ_ij²
     shrink = scaled.diagonal()  # 1 − γ
-    moment = fold(pull * mean + shrink, state.group)  # α(μ² + Σ_ii)
+    along = over_targets(pull * mean)
+    moment = fold(along + shrink, state.group)  # α(μ² + Σ_ii)
 
     grad = np.empty(size + free)
     hess = np.empty((size + free, size + free))
     grad[:size] = state.group * (0.5 * (1.0 - moment) + first)
     block = hess[:size, :size]
-    block[:] = fold_matrix(scaled * mean[:, None] * pull + 0.5 * overlap, state.group)
+    rise = scaled * mean[:, None] * pull if mean.ndim == 1 else scaled * mean_product(mean, pull)
+    block[:] = fold_matrix(rise + 0.5 * overlap, state.group)
     diagonal = np.arange(size)
     block[diagonal, diagonal] -= 0.5 * state.group * moment
     if second.ndim == 1:
@@ -181,10 +200,10 @@ def gradient_and_hessian(state: State, noise: EstimatedNoise | None) -> tuple[Ar
         spread = beta * noise.scatter(state) + unshrunk
         by_row = overlap.sum(axis=1)
         # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij², and its trace with βG is that of (I − ΣA)²
-        cross = 0.5 * (shrink - by_row) - pull * drift
+        cross = 0.5 * (shrink - by_row) - over_targets(pull * drift)
         trace = 2.0 * unshrunk - size + float(by_row.sum())
         grad[size] = 0.5 * (noise.count - spread)
-        corner = -0.5 * spread + float(pull @ drift) + 0.5 * trace
+        corner = -0.5 * spread + per_target(pull, drift) + 0.5 * trace
         if state.prior.relative:
             grad[size] -= float(first.sum())
             cross = cross - (second if second.ndim == 1 else second.sum(axis=1))

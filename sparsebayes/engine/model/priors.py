@@ -61,6 +61,13 @@ class Prior(ABC):
     def pull(self, state: State) -> tuple[Array, Array]:
         """``p ≥ 0`` and ``r ≥ 0``, the first derivatives ``p − r α``: for fixed-point updates."""
 
+    def shared(self, count: int) -> Prior:
+        """The part for each of `count` weights with the same precision.
+
+        A price of effective parameters is due for each; a density of the precision once.
+        """
+        return self
+
     def by_gram(self, state: State) -> Array:
         """The derivative with respect to ``Φ_aᵀBΦ_a``: symmetric, (P, P) or its diagonal (P,)."""
         return np.zeros(state.mean.size)
@@ -365,6 +372,9 @@ class Gamma(Separable):
                 "Gamma needs finite a and b, both positive or both zero, "
                 f"got {self.a!r} and {self.b!r}."
             )
+
+    def shared(self, count: int) -> Gamma:
+        return self if count == 1 else Gamma(self.a / count, self.b / count)
 
     @property
     def relative(self) -> bool:

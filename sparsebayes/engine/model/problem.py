@@ -10,9 +10,9 @@ from typing import Protocol, Self
 import numpy as np
 
 from sparsebayes.engine.model.design import Design
+from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.priors import Prior
-from sparsebayes.engine.model.sites import Gaussian
 
 Array = np.ndarray
 
@@ -164,6 +164,18 @@ class Problem(ABC):
         None where there is no way to get them.
         """
         return None
+
+    @property
+    def in_turns(self) -> bool:
+        """Whether the sites have something to be found in turns with the model."""
+        return False
+
+    def revised(self, state: State) -> Self:
+        """The same problem with what the sites find given a state.
+
+        Its objective at the same functions and precisions is no lower.
+        """
+        return self
 
     @abstractmethod
     def distinct(self) -> Array:

@@ -37,7 +37,7 @@ class Rotation:
     ----------
     columns : ndarray, (N, M)
         ``W^½Φ``.
-    target : ndarray, (N,)
+    target : ndarray, (N,), or (N, T) for several targets
         ``W^½z``.
 
     Attributes
@@ -52,15 +52,15 @@ class Rotation:
         self.rest = columns
         self.target_rest = target
         self.coordinates = np.empty((0, columns.shape[1]))
-        self.target = np.empty(0)
-        self._basis = np.empty((target.size, 0))
+        self.target = np.empty((0, *target.shape[1:]))
+        self._basis = np.empty((len(target), 0))
         self._norms = np.sqrt(np.einsum("nm,nm->m", columns, columns))
         self._inside = self._norms == 0.0
 
     @property
     def size(self) -> int:
         """K."""
-        return self.target.size
+        return len(self.target)
 
     def include(self, index: Array) -> None:
         """Let these functions have no rest: O(N M) for each that is new."""
@@ -73,7 +73,7 @@ class Rotation:
         self.rest = self.rest - fresh @ rows  # a new array: `Residuals` hold the one before
         self.target_rest = self.target_rest - fresh @ target
         self.coordinates = np.vstack([self.coordinates, rows])
-        self.target = np.append(self.target, target)
+        self.target = np.concatenate([self.target, target])
         self._basis = np.hstack([self._basis, fresh])
         self.__dict__.pop("rest_products", None)
 
@@ -81,7 +81,7 @@ class Rotation:
     def rest_products(self) -> tuple[Array, Array]:
         """Of the rests: squared lengths, and products with that of z."""
         norms = np.einsum("nm,nm->m", self.rest, self.rest)
-        return norms, self.target_rest @ self.rest
+        return norms, (self.target_rest.T @ self.rest).T
 
     def factorise(self, active: Array, alpha: Array, beta: float) -> Factors | None:
         """H of these functions; None where rounding leaves nothing of a pivot."""
@@ -128,28 +128,35 @@ class Factors:
     @cached_property
     def _target(self) -> tuple[Array, Array]:
         """``β^½ W^½z`` after the reflections: what the triangle has to match, and what is left."""
-        padded = np.zeros((len(self.packed), 1), order="F")
-        padded[: self.rotation.size, 0] = math.sqrt(self.beta) * self.rotation.target
-        turned = linalg.reflect(self.packed, self.scales, padded, transposed=True)[:, 0]
+        target = math.sqrt(self.beta) * self.rotation.target
+        turned = self._reflected(target, 0, transposed=True)
         size = self.scales.size
-        return self._signs * turned[:size], turned[size:]
+        return (self._signs * turned[:size].T).T, turned[size:]
+
+    def _reflected(self, part: Array, start: int, *, transposed: bool) -> Array:
+        """What the reflections make of a part that begins at a row, zero elsewhere."""
+        columns = part[:, None] if part.ndim == 1 else part
+        padded = np.zeros((len(self.packed), columns.shape[1]), order="F")
+        padded[start : start + len(part)] = columns
+        turned = linalg.reflect(self.packed, self.scales, padded, transposed=transposed)
+        return turned[:, 0] if part.ndim == 1 else turned
 
     def mean(self) -> Array:
         """μ, by least squares."""
-        return linalg.half_solve_transposed(self.factor, self._target[0][:, None])[:, 0]
+        target = self._target[0]
+        columns = np.ascontiguousarray(target.reshape(target.shape[0], -1 if target.size else 1))
+        return linalg.half_solve_transposed(self.factor, columns).reshape(target.shape)
 
     def misfit(self) -> float:
         """``zᵀC⁻¹z``."""
         left, rest = self._target[1], self.rotation.target_rest
-        return float(left @ left) + self.beta * float(rest @ rest)
+        return _square(left) + self.beta * _square(rest)
 
     def residual_energy(self) -> float:
         """``(z − Φμ)ᵀ W (z − Φμ)``."""
-        padded = np.zeros((len(self.packed), 1), order="F")
-        padded[self.scales.size :, 0] = self._target[1]
-        back = linalg.reflect(self.packed, self.scales, padded, transposed=False)
-        inside, rest = back[: self.rotation.size, 0], self.rotation.target_rest
-        return float(inside @ inside) / self.beta + float(rest @ rest)
+        back = self._reflected(self._target[1], self.scales.size, transposed=False)
+        inside, rest = back[: self.rotation.size], self.rotation.target_rest
+        return _square(inside) / self.beta + _square(rest)
 
     def products(self) -> Residuals:
         """Of all functions with C⁻¹."""
@@ -180,13 +187,18 @@ class Residuals:
 
     def reduce(self, part: slice | Array) -> tuple[Array, Array, Array]:
         turned = self._turn.T @ self._inside[:, part]
-        size = len(turned) - self._left.size
+        size = len(turned) - len(self._left)
         left = turned[size:]
         s = np.einsum("km,km->m", left, left) + self._beta * self._norms[part]
-        return turned[:size], s, self._left @ left + self._beta * self._moments[part]
+        return turned[:size], s, (self._left.T @ left).T + self._beta * self._moments[part]
 
     def overlaps(self, index: Array) -> Callable[[int], Array]:
-        size = self._turn.shape[1] - self._left.size
+        size = self._turn.shape[1] - len(self._left)
         left = self._turn[:, size:].T @ self._inside[:, index]
         rest = self._rest[:, index]
         return lambda i: left[:, i : i + 1].T @ left + self._beta * (rest[:, i : i + 1].T @ rest)
+
+
+def _square(values: Array) -> float:
+    """The squared length, the mean over the targets if there are several."""
+    return float(np.vdot(values, values)) / (1 if values.ndim == 1 else values.shape[1])

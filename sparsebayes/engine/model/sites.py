@@ -1,9 +1,8 @@
 """Sites: what the data say about the function values f.
 
-`Gaussian` sites are ``z_n ~ N(f_n, 1/b_n)`` with ``b_n = β w_n``: the weights w are given, β is
-the noise precision of a regression. The others are likelihoods of labels. They are expanded to
-second order around the current f (`SiteExpansion`), which makes them Gaussian for the time being,
-with ``B`` the negative second derivatives.
+Those of a regression are `Gaussian`. Here are likelihoods of labels, and of squared residuals. They
+are expanded to second order around the current f (`SiteExpansion`), which makes them Gaussian for
+the time being, with ``B`` the negative second derivatives.
 
 The probit may be smoothed before it is expanded [1]_. With V_n the variance of f_n when sample
 n is left out, ``y = f − Vτ`` its mean and ``Z = Φ(t y/√(1 + V))``, the function expanded is
@@ -28,44 +27,6 @@ from numpy.polynomial.polynomial import polyval
 from scipy.special import expit, log_expit, log_ndtr
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class Gaussian:
-    """Targets z with weights w; a weight of 2 counts as the same sample twice.
-
-    Attributes
-    ----------
-    target, weights : ndarray of shape (N,)
-    noise_variance : float or None
-        Fixed 1/β, or None where β is estimated.
-    noise_shape, noise_rate : float
-        c and d of a gamma prior on β.
-    """
-
-    target: Array
-    weights: Array
-    noise_variance: float | None = None
-    noise_shape: float = 0.0
-    noise_rate: float = 0.0
-
-    @cached_property
-    def size(self) -> float:
-        """The number of samples, repeated ones counted as often as they occur."""
-        return float(self.weights.sum())
-
-    @cached_property
-    def unweighted(self) -> bool:
-        """Whether all weights are one."""
-        return bool(np.all(self.weights == 1.0))
-
-    def log_normaliser(self, beta: float) -> float:
-        """The logarithm of the constant before the exponential of all sites."""
-        return 0.5 * self.size * math.log(beta / (2.0 * math.pi))
-
-    def log_noise_density(self, beta: float) -> float:
-        """``c log β − d β``, the log density of log β up to a constant.  # T01 (6), (36)"""
-        return self.noise_shape * math.log(beta) - self.noise_rate * beta
 
 
 class SiteExpansion(ABC):
@@ -195,6 +156,33 @@ class _LogitExpansion(OneOutput):
         right = expit(margin)
         self.curve = sites.weights * wrong * right
         self.change = self.curve * sites.labels * (wrong - right)
+
+
+@dataclass(frozen=True)
+class SquaredResiduals:
+    """``e ~ exp(f) χ²_T``, squared residuals of T targets whose log noise variance is f."""
+
+    squares: Array
+    weights: Array
+    n_targets: int = 1
+    outputs = 1
+    cavity = "none"
+
+    def expand(self, f: Array, cavity: Array | None) -> _ResidualsExpansion:
+        return _ResidualsExpansion(self, f[:, 0])
+
+    def plain(self, rows: slice) -> SquaredResiduals:
+        return SquaredResiduals(self.squares[rows], self.weights[rows], self.n_targets)
+
+
+class _ResidualsExpansion(OneOutput):
+    def __init__(self, sites: SquaredResiduals, f: Array) -> None:
+        half = 0.5 * sites.n_targets
+        with np.errstate(over="ignore"):  # where a step went too far the value says so
+            self.curve = 0.5 * sites.weights * sites.squares * np.exp(-f)
+        self.change = -self.curve
+        self.value = -float(self.curve.sum() + half * (sites.weights @ f))
+        self.slope = (self.curve - half * sites.weights)[:, None]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.linalg import expand, fold
+from sparsebayes.engine.linalg import expand, fold, mean_square
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem, Reduced, blocks
 
@@ -35,7 +35,7 @@ class Scores:
     gain: Array
     scale: Array  # φᵀBφ
     weight: Array  # what the prior has for g
-    s: Array  # S and Q of every weight
+    s: Array  # S and Q of every weight, Q of each target
     q: Array
     refused: bool  # whether any was left outside for lack of digits
     reduced: Reduced
@@ -96,10 +96,10 @@ def score(problem: Problem, state: State) -> Scores:
 
 def _score(problem: Problem, state: State, reduced: Reduced) -> Scores:
     group, scale = problem.group, fold(reduced.scale, problem.group)
-    s, q = np.empty(reduced.scale.size), np.empty(reduced.scale.size)
+    s, q = np.empty(reduced.scale.size), np.empty((reduced.scale.size, *state.mean.shape[1:]))
     lost = np.maximum(reduced.lost * scale, _TINY)
     mean_s, weight = np.empty(scale.size), np.empty(scale.size)
-    for part in blocks(scale.size, state.mean.size * group):
+    for part in blocks(scale.size, len(state.mean) * group):
         weights = slice(part.start * group, part.stop * group)
         half, s[weights], q[weights] = reduced.reduce(weights)
         mean_s[part] = fold(s[weights], group)
@@ -110,7 +110,7 @@ def _score(problem: Problem, state: State, reduced: Reduced) -> Scores:
     refused = bool(np.any(~able & (scale > 0.0)))
     able[state.active] = False
     mean_s = np.maximum(mean_s, lost)
-    gain = group * problem.prior.best_gain(mean_s, fold(q**2, group), weight)
+    gain = group * problem.prior.best_gain(mean_s, mean_square(q, group), weight)
     gain[~able] = 0.0
     return Scores(gain, scale, weight, s, q, refused, reduced)
 
@@ -159,7 +159,7 @@ def _in_turn(
     prior, group = problem.prior, problem.group
     weights = expand(index, group)
     q, s = scores.q[weights], scores.s[weights]
-    mean_s, q2 = fold(s, group), fold(q * q, group)
+    mean_s, q2 = fold(s, group), mean_square(q, group)
     # Each addition is a difference again.
     least = np.maximum(scores.reduced.lost * scores.scale[index], LOST * mean_s)
     least = np.maximum(least, _TINY)
@@ -196,12 +196,12 @@ def _in_turn(
         taken[k : k + group] = rows
         drop = rows[0] ** 2 if group == 1 else np.einsum("gm,gm->m", rows, rows)
         weight = prior.reduced_weight(weight, np.maximum(mean_s, least), fold(drop, group))
-        q = q - pull @ rows
+        q = q - (pull.T @ rows).T
         s = s - drop
         chosen.append(i)
         precisions.append(alpha)
         lost[i] = np.inf  # never again
-        mean_s, q2 = fold(s, group), fold(q * q, group)
+        mean_s, q2 = fold(s, group), mean_square(q, group)
         gain = group * prior.best_gain(np.maximum(mean_s, least), q2, weight)
         gain[mean_s <= lost] = 0.0
     return index[chosen], np.array(precisions)

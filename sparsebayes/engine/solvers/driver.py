@@ -64,6 +64,8 @@ class Step:
         The log scales of the functions, where they are learned.
     end : bool
         Whether it is an end by itself, to which a fit that collapses later may go back.
+    problem : Problem or None
+        Of which it is a state, where that is not the one that the solver was given.
     """
 
     state: State
@@ -71,6 +73,7 @@ class Step:
     back: bool = False
     theta: Array | None = None
     end: bool = False
+    problem: Problem | None = None
 
 
 Climb = Generator[Step, None, Stop]
@@ -113,6 +116,8 @@ class Solution:
     n_iter : int
         All steps, the exploratory ones included.
     stop : Stop
+    problem : Problem
+        Of which it is the best state found: what was revised on the way is in its sites.
     theta : ndarray or None
         The log scales of the functions, where they are learned.
     """
@@ -121,6 +126,7 @@ class Solution:
     path: Array
     n_iter: int
     stop: Stop
+    problem: Problem
     theta: Array | None = None
 
 
@@ -156,6 +162,7 @@ def run(
     `Interrupted`, which has the solution until then.
     """
     check_needs(solver, problem)
+    at: Problem = problem
     best, theta = start(problem), None
     path: list[float] = []
     stop = Stop.MAX_ITER
@@ -171,7 +178,7 @@ def run(
                     break
                 n_iter += 1
                 if step.accepted:
-                    best, theta = step.state, step.theta
+                    best, at, theta = step.state, step.problem or problem, step.theta
                     while step.back and path and path[-1] > best.objective:
                         path.pop()
                     path.append(best.objective)
@@ -180,7 +187,7 @@ def run(
                     break
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED
-    solution = Solution(best, np.array(path or [best.objective]), n_iter, stop, theta)
+    solution = Solution(best, np.array(path or [best.objective]), n_iter, stop, at, theta)
     if stop is Stop.INTERRUPTED:
         raise Interrupted(solution)
     return solution

@@ -6,12 +6,13 @@ Gaussian. All functions with one precision, w ~ N(0, I/α), make a process too, 
 
 With a covariance ``C = Σ_j K_j/ρ_j + W⁻¹`` in units of the noise variance σ², the evidence has its
 maximum over σ² in closed form, so that scales and the ratios ρ_j of noise and signal are left to
-search. The prior density of an inverse length scale η, in units of the input's standard deviation,
-is ``(1 + η)^−price``: it falls from zero on, so that inputs without effect are left out, and has a
-long tail. A signal variance above that of the targets has the right half of a lognormal one: for
-a function that is nearly linear both would grow without end, until no function differs from a
-constant. Rows that are equal count as one with the mean of their targets: were they kept apart, a
-set in which rows are repeated by mistake would seem to have no noise at all.
+search. Several targets have the same ratios, and a σ² for each. The prior density of an inverse
+length scale η, in units of the input's standard deviation, is ``(1 + η)^−price``: it falls from
+zero on, so that inputs without effect are left out, and has a long tail. A signal variance above
+that of the targets has the right half of a lognormal one: for a function that is nearly linear both
+would grow without end, until no function differs from a constant. Rows that are equal count as one
+with the mean of their targets: were they kept apart, a set in which rows are repeated by mistake
+would seem to have no noise at all.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Protocol
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.model.sites import Gaussian
+from sparsebayes.engine.model.gaussian import Gaussian
 
 Array = np.ndarray
 
@@ -89,25 +90,25 @@ class ProcessModel:
         self, sites: Gaussian, family: CovarianceFamily, size: int, price: float = 0.0
     ) -> None:
         assert family.inputs is not None
-        self.family, self.noise_variance, self.price = family, sites.noise_variance, price
-        self.noise_shape, self.noise_rate = sites.noise_shape, sites.noise_rate
+        self.family, self.price, self.noise_shape = family, price, sites.noise_shape
         # Sorted, so that the order of samples and inputs does not matter.
         rows, place = np.unique(family.inputs, axis=0, return_inverse=True)
         place = place.ravel()
         weights = np.bincount(place, sites.weights)
-        targets = np.bincount(place, sites.weights * sites.target) / weights
-        by_target = np.argsort(targets, kind="stable")
+        each = sites.weighted_target.reshape(len(place), -1).T
+        targets = np.array([np.bincount(place, one) / weights for one in each])  # (T, n)
+        by_target = np.argsort(targets[0], kind="stable")
         chosen = by_target[np.random.default_rng(0).permutation(len(rows))[:size]]
-        self.rows, self.weights, self.targets = rows[chosen], weights[chosen], targets[chosen]
-        self.targets -= np.average(self.targets, weights=self.weights)
-        unit = float(np.sqrt(np.mean(self.targets**2)))
-        self.energy = len(self.targets) * unit**2
-        if unit > 0:  # in which value and prior have no unit
-            self.targets /= unit
-            self.noise_rate /= unit**2
-            self.noise_variance = (
-                None if sites.noise_variance is None else (sites.noise_variance / unit**2)
-            )
+        self.rows, self.weights, self.targets = rows[chosen], weights[chosen], targets[:, chosen]
+        self.targets -= np.array([[np.average(z, weights=self.weights)] for z in self.targets])
+        unit = np.array([np.sqrt(np.mean(z**2)) for z in self.targets])
+        self.energy = chosen.size * float(np.mean(unit**2))
+        unit[unit == 0] = 1.0
+        self.targets /= unit[:, None]  # so that value and prior have no unit
+        self.noise_rate = sites.noise_rate / unit**2
+        self.noise_variance = (
+            None if sites.noise_variance is None else (sites.noise_variance / unit**2)
+        )
         fixed = family.fixed(self.rows)
         fixed = fixed[:, np.ptp(fixed, axis=0) > 0] if len(fixed) else fixed
         self.fixed = fixed / np.sqrt(np.mean(fixed**2, axis=0)) if fixed.size else None
@@ -123,7 +124,7 @@ class ProcessModel:
         return np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
 
     def __call__(self, point: Array) -> tuple[float, Array]:
-        theta, size = point[: self.family.start.size], len(self.targets)
+        theta, size = point[: self.family.start.size], len(self.weights)
         inverse = np.exp(-point[theta.size :])  # signal over noise
         parts = self.family.covariances(theta, self.rows)
         if self.fixed is not None:
@@ -133,24 +134,26 @@ class ProcessModel:
         factor = linalg.cholesky(total)
         if factor is None:
             return HUGE, np.zeros(point.size)
-        solved = linalg.solve(factor, self.targets)
-        energy = float(self.targets @ solved) + 2.0 * self.noise_rate
+        solved = linalg.solve(factor, self.targets.T)
+        products = [float(z @ one) for z, one in zip(self.targets, solved.T, strict=True)]
+        energy = np.array(products) + 2.0 * self.noise_rate
         if self.noise_variance is None:
             count = size + 2.0 * self.noise_shape
             variance = energy / count
-            value = 0.5 * count * np.log(variance) + 0.5 * linalg.log_det(factor)
+            value = 0.5 * count * float(np.log(variance).mean())
         else:
             variance = self.noise_variance
-            value = 0.5 * energy / variance + 0.5 * linalg.log_det(factor)
+            value = 0.5 * float((energy / variance).mean())
+        value += 0.5 * linalg.log_det(factor)
         # Log signal variance, where it is larger than that of the targets, which is 1.
-        excess = np.maximum(np.log(inverse * variance), 0.0)
-        value += 0.5 * self.price * float(excess @ excess)
+        excess = np.maximum(np.log(np.outer(inverse, variance)), 0.0)
+        value += 0.5 * self.price * float((excess**2).sum(axis=0).mean())
         share = 1.0 / variance
         if self.noise_variance is None:  # which moves with all parameters
-            share += 2.0 * self.price * float(excess.sum()) / energy
-        by_total = 0.5 * (linalg.inverse(factor) - np.outer(solved, share * solved))
+            share = share + 2.0 * self.price * excess.sum(axis=0) / energy
+        by_total = 0.5 * (linalg.inverse(factor) - linalg.mean_product(solved, share * solved))
         by_ratio = [
-            -scale * float(np.vdot(by_total, part)) - self.price * over
+            -scale * float(np.vdot(by_total, part)) - self.price * float(over.mean())
             for scale, part, over in zip(inverse, parts, excess, strict=True)
         ]
         slopes = [scale * by_total for scale in inverse[: len(inverse) - (self.fixed is not None)]]

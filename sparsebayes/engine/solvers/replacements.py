@@ -15,7 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes.engine.linalg import expand, half_solve_transposed
+from sparsebayes.engine.linalg import (
+    expand,
+    half_solve_transposed,
+    mean_product,
+    mean_square,
+)
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem, blocks
 from sparsebayes.engine.solvers.candidates import score
@@ -69,7 +74,6 @@ def best_replacements(
         return []
     scores = score(problem, state)
     variance = state.cov.diagonal()[:, None]
-    shift = state.mean[:, None] / variance
     best, found = np.full(count, -np.inf), np.zeros(count, dtype=np.intp)
     optimum = np.full(count, np.inf)
     places = np.arange(count)
@@ -78,10 +82,16 @@ def best_replacements(
         weights = expand(index, group)
         pull = half_solve_transposed(state.factor, scores.reduced.reduce(weights)[0])
         s = scores.s[weights] + (pull**2 / variance).reshape(count, group, -1).sum(axis=1)
-        q = scores.q[weights] + (pull * shift).reshape(count, group, -1).sum(axis=1)
         shape = (count, index.size)
         s = s.reshape(*shape, group).mean(axis=-1)
-        q2 = (q**2).reshape(*shape, group).mean(axis=-1)
+        if state.mean.ndim == 1:
+            shift = pull * (state.mean[:, None] / variance)
+            q = scores.q[weights] + shift.reshape(count, group, -1).sum(axis=1)
+            q2 = (q**2).reshape(*shape, group).mean(axis=-1)
+        else:  # the mean over the targets, multiplied out
+            share, own = pull / variance, state.squared[:, None]
+            both = mean_product(state.mean, scores.q[weights])
+            q2 = mean_square(scores.q[weights]) + share * (2.0 * both + share * own)
         s = np.maximum(
             s, np.maximum(scores.reduced.lost * scores.scale[index], np.finfo(float).tiny)
         )

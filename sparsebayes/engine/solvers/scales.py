@@ -151,7 +151,7 @@ class Adaptive:
             found = yield from self._polish(found, goal, tol, rng)
         if not found.above(goal):
             return first.stop
-        yield Step(found.state, back=True, theta=found.theta)
+        yield Step(found.state, back=True, theta=found.theta, problem=found.problem)
         return found.stop
 
     def _fit(
@@ -173,7 +173,8 @@ class Adaptive:
                 return Found(problem, theta, state, end.value)
             if step.accepted:
                 state = step.state
-            yield replace(step, accepted=step.accepted and accepted, theta=theta)
+            accept = step.accepted and accepted
+            yield replace(step, accepted=accept, theta=theta, problem=problem)
 
     def _polish(
         self, found: Found, goal: float, tol: float, rng: np.random.Generator
@@ -384,8 +385,7 @@ class SharedPrecisionModel:
         problem, state = self._state(np.append(point, np.log(self.problem.beta)))
         beta, noise = problem.beta, problem.noise
         if state is not None and noise is not None:
-            prior = float(state.mean @ (state.alpha * state.mean)) / state.beta
-            spread = noise.scatter(state) + prior
+            spread = noise.scatter(state) + state.prior_energy / state.beta
             beta = noise.count / max(spread, noise.count / noise.max_beta)
         return np.append(point, np.log(beta))
 

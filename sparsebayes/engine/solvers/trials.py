@@ -61,7 +61,7 @@ class Search:
 
     def cost(self, state: State) -> float:
         """About the work of a step at a state."""
-        products = float(state.mean.size) ** 2 * self.problem.group * self.problem.n_functions
+        products = float(len(state.mean)) ** 2 * self.problem.group * self.problem.n_functions
         return products + self.policy.overhead
 
     def counted(self, path: Path) -> Path:

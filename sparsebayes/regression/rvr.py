@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,31 +11,24 @@ from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.interruption import interruptible
-from sparsebayes._rvm.left_out import LeftOut, covariance_kernel, left_out, noise_ratio
+from sparsebayes._rvm.left_out import LeftOut
+from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes._rvm.options import Noise, as_noise_model, as_prior, with_restarts
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
-from sparsebayes._support.calibration import (
-    Forecast,
-    Forecaster,
-    as_folds,
-    calibrated,
-    check_calibrate,
-    is_splitter,
-    merged,
-)
+from sparsebayes._support.calibration import as_folds, check_calibrate, normal_width
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
-from sparsebayes.engine import Exact, Gaussian, Solution, Solver, Stop
-
-__all__ = ["RVR"]
+from sparsebayes.engine import Exact, Gaussian, Solution, Stop
+from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
+from sparsebayes.regression.held_out import HeldOut
+from sparsebayes.regression.robust_start import robust_start
+from sparsebayes.regression.targets import Targets, as_targets
+from sparsebayes.regression.varying_noise import NoiseModel, begin
 
 Array = np.ndarray
-
-_SCALES_PER_ROW = 0.1  # more are learned again where rows are held out
-_FOLD_TOL = 1.0  # nats for 1000 samples at which a fit to some folds ends: less moves no error bar
 
 
 class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
@@ -186,6 +177,11 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     _learns_scales = True
     _left_out: LeftOut | None = None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def __init__(
         self,
         basis: Any = "rbf",
@@ -234,12 +230,15 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         -------
         self : RVR
         """
-        solver, noise = self._check_parameters(), as_noise_model(self.noise)
+        solver = self._check_parameters()
+        if not isinstance(self.noise, (list, tuple, np.ndarray)):
+            as_noise_model(self.noise)
         check_calibrate(self.calibrate)
         solver = with_restarts(solver, self.n_restarts)
-        X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True)
+        X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True, multi_output=True)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)
+        noise = as_noise_model(self.noise, y.shape[1] if y.ndim == 2 else None)
         folds = as_folds(self.calibrate, X, y)
         progress = Progress(self, X, y, self.max_iter)
 
@@ -251,179 +250,178 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         samples, fitted = (X, y, weights), self._fit_basis(X, weights)
         if not weights.all():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        self.offset_, problem = self._problem(fitted, X, y, weights, noise)
+        targets, problem = self._problem(fitted, X, y, weights, noise)
+        unequal = self._unequal(problem, fitted, X, weights, noise)
+        if unequal is not None:
+            targets, problem = self._problem(fitted, X, y, weights, noise, unequal)
         fitted, solution = self._climb(solver, problem, fitted, X, weights, progress)
-        self._store(fitted, samples[0], solution)
-        self._store_inputs(X, self.weights_[None], weights)
+        self._store(fitted, samples[0], solution, targets)
+        self._store_inputs(X, self._relative_weights(targets).T, weights)
         kept = self._kept_weights()
-        self._store_training_rows(X, *self._derivatives(kept, X, problem.sites, solution))
-        self._calibrate(solver, fitted, *samples, noise, folds)
+        self._store_training_rows(X, *self._derivatives(kept, X, targets, solution))
+        self._calibrate(HeldOut(self, solver, fitted, *samples, noise, _sites(solution), folds))
         if noise.variance is not None:
-            self.noise_variance_ = float(self.noise)
+            given = np.asarray(self.noise, dtype=np.float64)
+            self.noise_variance_ = (
+                float(given) if y.ndim == 1 else np.broadcast_to(given, y.shape[1:]).copy()
+            )
         progress.end()
         return self
 
     def _problem(
-        self, basis: Basis, X: Array, y: Array, weights: Array, noise: Noise
-    ) -> tuple[float, Exact]:
-        """The mean of the targets, and what is to be maximised for the rest."""
-        offset = float(np.average(y, weights=weights))
-        sites = self._sites(y - offset, weights, noise, offset)
-        prior = as_prior(self.prior, sites.size)
-        return offset, Exact(self._design(basis, X), prior, sites, memory_budget())
-
-    @staticmethod
-    def _sites(target: Array, weights: Array, noise: Noise, offset: float) -> Gaussian:
-        # Rounding leaves this much of a constant target after centring; it is not a signal.
-        rounding = 4.0 * np.finfo(np.float64).eps * max(abs(offset), np.abs(target).max())
-        if np.abs(target).max() <= rounding:
-            target = np.zeros_like(target)
-            if noise.variance is None:
-                least = float(rounding or np.finfo(np.float64).eps) ** 2
-                prior = 2.0 * noise.rate / (float(weights.sum()) + 2.0 * noise.shape)
-                noise = Noise(max(least, prior))
-        return Gaussian(target, weights, *noise)
-
-    def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
-        state = solution.state
-        functions = basis.distinct_[state.active]
-        order = np.argsort(functions)
-        self._keep(basis, X, functions[order])
-        self.weights_ = state.mean[order]
-        self.sigma_ = state.cov[order][:, order]
-        self._sigma_root = None if state.residual is None else state.root[order]
-        self.alpha_ = state.alpha[order]
-        self.determined_ = state.determined[order]
-        self.noise_variance_ = float(1.0 / state.beta)
-        self._store_search(solution)
-
-    def _covariance(self) -> Covariance:
-        return Covariance(self.sigma_, self._sigma_root)
-
-    @property
-    def coef_(self) -> Array:
-        return self._linear_terms("coef_")[0][0]
-
-    @property
-    def intercept_(self) -> float:
-        return float(self._linear_terms("intercept_")[1][0]) + self.offset_
-
-    @staticmethod
-    def _derivatives(
-        kept: KeptWeights, X: Array, sites: Gaussian, solution: Solution
-    ) -> tuple[Array, Array, float]:
-        """Those of the log likelihood at X, (N, 1) and (N, 1, 1), and the targets' variance."""
-        residual = sites.target - kept.basis.columns(X) @ kept.mean
-        curve = (sites.weights / float(1.0 / solution.state.beta))[:, None]
-        variance = float(np.average(sites.target**2, weights=sites.weights))
-        return curve * residual[:, None], curve[:, None], variance
-
-    def _calibrate(
         self,
-        solver: Solver,
-        fitted: Basis,
+        basis: Basis,
         X: Array,
         y: Array,
         weights: Array,
         noise: Noise,
-        folds: Any,
-    ) -> None:
-        self.calibration_, self.left_out_variance_, self._left_out = 1.0, 0.0, None
+        unequal: UnequalNoise | None = None,
+    ) -> tuple[Targets, Exact]:
+        """The targets, centred, and what is to be maximised for them."""
+        targets = as_targets(y, weights, noise, unequal)
+        prior = as_prior(self.prior, targets.sites.size)
+        return targets, Exact(self._design(basis, X), prior, targets.sites, memory_budget())
+
+    def _unequal(
+        self, problem: Exact, basis: Basis, X: Array, weights: Array, noise: Noise
+    ) -> UnequalNoise | None:
+        """How precise the samples are beside each other, to begin with; None if equally so."""
+        if noise.tails is not None:
+            nu = noise.tails.nu
+            family = self._family(basis, X, weights)
+            return robust_start(problem, family, None if isinstance(nu, str) else float(nu))
+        if noise.varying:
+            return Varying(begin(basis, X), weights, problem.sites.n_targets)
+        return None
+
+    def _store(self, basis: Basis, X: Array, solution: Solution, targets: Targets) -> None:
+        state, sites = solution.state, _sites(solution)
+        functions = basis.distinct_[state.active]
+        order = np.argsort(functions)
+        self._keep(basis, X, functions[order])
+        self.offset_ = targets.offset
+        self.weights_ = np.asarray(targets.spread(state.mean[order], sites))
+        self._units = targets.spread(1.0, sites)
+        self._sigma = state.cov[order][:, order]
+        self._sigma_root = None if state.residual is None else state.root[order]
+        self._alpha = state.alpha[order]
+        self.determined_ = state.determined[order]
+        self.noise_variance_ = targets.noise_variances(sites, float(1.0 / state.beta))
+        self._noise_function = None
+        self.__dict__.pop("nu_", None)
+        if isinstance(sites.unequal, Tails):
+            self.nu_ = float(sites.unequal.nu)
+            self.noise_variance_ = normal_width(self.nu_) ** 2 * self.noise_variance_
+        if isinstance(sites.unequal, Varying):
+            self._noise_function = _noise_function(sites.unequal)
+        self._store_search(solution, sites.n_targets)
+
+    def _relative_weights(self, targets: Targets) -> Array:
+        """Those of each target in units of its spread, (S, K)."""
+        if self.weights_.ndim == 1:
+            return self.weights_[:, None]
+        spread = np.ones(self.weights_.shape[1])
+        energies = targets.sites.energies / targets.sites.size
+        levels = targets.sites.levels
+        assert levels is not None and targets.varying is not None
+        spread[targets.varying] = np.sqrt(np.where(energies > 0, energies, 1.0)) * levels
+        return self.weights_ / spread
+
+    @property
+    def alpha_(self) -> Array:  # type: ignore[override]
+        if np.ndim(self._units) == 0:
+            return self._alpha
+        with np.errstate(divide="ignore"):  # the weights of a constant target are 0 for sure
+            return np.multiply.outer(self._alpha, 1.0 / np.square(self._units))
+
+    @property
+    def sigma_(self) -> Array:  # type: ignore[override]
+        if np.ndim(self._units) == 0:
+            return self._sigma
+        return np.multiply.outer(self._sigma, np.square(self._units))
+
+    def _covariance(self) -> Covariance:
+        return Covariance(self._sigma, self._sigma_root)
+
+    def _kept_weights(self) -> KeptWeights:
+        """In units of the noise where there are several targets."""
+        weights = self.weights_
+        if weights.ndim == 2:
+            units = np.asarray(self._units)
+            weights = np.divide(weights, units, out=np.zeros_like(weights), where=units > 0)
+        every = np.arange(len(self._alpha))
+        return KeptWeights(
+            self.basis_, weights, self._covariance(), self._alpha, np.zeros_like(every), every
+        )
+
+    @property
+    def coef_(self) -> Array:
+        coef = self._linear_terms("coef_")[0]
+        return coef if self.weights_.ndim == 2 else coef[0]
+
+    @property
+    def intercept_(self) -> float | Array:
+        constant = self._linear_terms("intercept_")[1]
+        return (
+            constant + self.offset_
+            if self.weights_.ndim == 2
+            else (float(constant[0]) + self.offset_)
+        )
+
+    @staticmethod
+    def _derivatives(
+        kept: KeptWeights, X: Array, targets: Targets, solution: Solution
+    ) -> tuple[Array, Array, float]:
+        """Those of the log likelihood at X, (N, K) and (N, 1, 1), and the targets' variance."""
+        sites = _sites(solution)
+        residual = targets.filled(sites.target) - kept.basis.columns(X) @ kept.mean
+        curve = (sites.weights / float(1.0 / solution.state.beta))[:, None]
+        variance = float(sites.energies.mean() / sites.weights.sum())
+        return curve * residual.reshape(len(residual), -1), curve[:, None], variance
+
+    def _calibrate(self, held_out: HeldOut) -> None:
+        none = np.zeros(np.shape(self._units)) if np.ndim(self._units) else 0.0
+        self.calibration_, self.left_out_variance_, self._left_out = none + 1.0, none, None
         if self.stop_reason_ == Stop.INTERRUPTED.value:
             return
-        quick = solver.quick() if hasattr(solver, "quick") else solver
-
-        tol, whole = max(self.tol, _FOLD_TOL), self.predictive()
-        log_scales, kinds = fitted.log_scales(), np.unique(fitted.kinds()[fitted.distinct_])
-        n_scales = min(log_scales.size, np.count_nonzero(kinds >= 0) * X.shape[1])
-        # Many length scales follow the noise themselves: it shows only if they are learned again.
-        many = n_scales > _SCALES_PER_ROW * np.count_nonzero(weights)
-        again = many and self._learns(fitted)
-
-        # With the noise given a weight says how precise a sample is, else how often it counts.
-        samples, counts, known = (X, y, weights), weights, noise.variance
-        if known is not None:
-            if not is_splitter(folds):  # whose row numbers are those of X
-                X, y, weights = merged(X, y, weights)
-            counts = np.where(weights > 0, 1.0, 0.0)
-
-        def forecast(model: LinearPredictive, test: Array) -> Forecast:
-            mean, variance = model.marginal(X[test])
-            if known is not None:
-                return Forecast(mean, variance, known=known / weights[test])
-            return Forecast(mean, variance + model.noise)
-
-        def fit(rows: Array) -> Forecaster:
-            part = X[rows], weights[rows]
-            basis = self._fit_basis(*part)
-            basis = basis if again else basis.rescaled(log_scales)
-            offset, problem = self._problem(basis, part[0], y[rows], part[1], noise)
-            if problem.energy == 0 and known is None:  # nothing is told of the noise
-                told = Noise(self.noise_variance_)
-                offset, problem = self._problem(basis, part[0], y[rows], part[1], told)
-            if again:
-                basis, solution = self._climb(quick, problem, basis, *part, None, tol)
-                model = self._of_fold(basis, part[0], offset, problem.sites, solution)
-                # With fewer rows another kind of model may be found: its errors count, not its std.
-                return lambda test: forecast(whole, test)._replace(mean=model.mean(X[test]))
-            solution = self._run(quick, problem, tol)
-            model = self._of_fold(basis, part[0], offset, problem.sites, solution)
-            functions = np.sort(basis.distinct_[solution.state.active])
-            process = self._left_out_by(basis, functions, part[0], y[rows], part[1], model.noise)
-            if process is None:
-                return partial(forecast, model)
-
-            def both(test: Array) -> Forecast:
-                further = process.variances(X[test], model.basis.columns(X[test]))
-                return forecast(model, test)._replace(further=further)
-
-            return both
-
-        process = None
         try:
-            found = calibrated(
-                fit, X, y, counts, folds, type(self).__name__, 100 if again else 1000
-            )
-            if found.further:
-                noise_variance = self.noise_variance_
-                process = self._left_out_by(fitted, self.relevance_, *samples, noise_variance)
+            found, process = held_out.calibration()
         except KeyboardInterrupt:
             self.converged_, self.stop_reason_ = False, Stop.INTERRUPTED.value
             return
-        # A prior of the noise is not to be undone.
-        self.calibration_ = max(1.0, found.factor) if noise.shape else found.factor
-        self.left_out_variance_ = found.further
-        self._left_out = None if process is None else replace(process, variance=found.further)
-
-    def _left_out_by(
-        self, basis: Basis, functions: Array, X: Array, y: Array, weights: Array, noise: float
-    ) -> LeftOut | None:
-        """What a model that has kept these functions leaves out; `augment` knows of that itself."""
-        kernel = covariance_kernel(basis)
-        if kernel is None or self.augment:
-            return None
-        counts = weights > 0
-        number = np.where(counts, np.cumsum(counts) - 1, -1)  # of a row among those with weight
-        centers = basis.center_index_[functions]
-        kept = np.where(centers >= 0, number[centers], -1)
-        samples = X[counts], y[counts], weights[counts]
-        return left_out(kernel, kept, *samples, noise_ratio(noise, *samples[1:]))
+        self.calibration_, self.left_out_variance_ = found
+        self._left_out = process
 
     def _of_fold(
-        self, basis: Basis, X: Array, offset: float, sites: Gaussian, solution: Solution
+        self, basis: Basis, X: Array, targets: Targets, solution: Solution
     ) -> LinearPredictive:
         """The predictions of a fit that is not stored."""
-        state, extra = solution.state, None
+        state, sites, extra = solution.state, _sites(solution), None
         order = np.argsort(state.active)
         part = basis.select(basis.distinct_[state.active[order]])
         root = None if state.residual is None else state.root[order]
         mean, sigma = state.mean[order], Covariance(state.cov[order][:, order], root)
         if self.augment:
             every = np.arange(order.size)
-            kept = KeptWeights(part, mean, sigma, state.alpha[order], np.zeros_like(every), every)
-            rows = self._rows_for_augment(kept, X, *self._derivatives(kept, X, sites, solution))
+            kept = KeptWeights(
+                part, targets.filled(mean), sigma, state.alpha[order], np.zeros_like(every), every
+            )
+            derivatives = self._derivatives(kept, X, targets, solution)
+            rows = self._rows_for_augment(kept, X, *derivatives)
             extra = None if rows is None else rows.augmentation(kept)
-        return LinearPredictive(part, mean, sigma, offset, float(1.0 / state.beta), extra)
+        nu = sites.unequal.nu if isinstance(sites.unequal, Tails) else None
+        variance = float(1.0 / state.beta) * (1.0 if nu is None else normal_width(nu) ** 2)
+        return LinearPredictive(
+            part,
+            np.asarray(targets.spread(mean, sites)),
+            sigma,
+            targets.offset,
+            targets.noise_variances(sites, variance),
+            extra,
+            unit=targets.spread(1.0, sites),
+            nu=nu,
+            varying=self._noise_function,
+        )
 
     def predictive(self) -> LinearPredictive:
         return LinearPredictive(
@@ -434,4 +432,20 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             self.noise_variance_,
             self._augmentation(),
             self._left_out,
+            self.left_out_variance_,
+            self._units,
+            nu=getattr(self, "nu_", None),
+            varying=self._noise_function,
         ).calibrated(self.calibration_, noise=not self._noise_given)
+
+
+def _sites(solution: Solution) -> Gaussian:
+    """What the data say, as it was found in turns with the model."""
+    assert isinstance(solution.problem, Exact)
+    return solution.problem.sites
+
+
+def _noise_function(varying: Varying) -> NoiseVariance:
+    """The noise variance at an input, relative to that of the model."""
+    assert isinstance(varying.model, NoiseModel)
+    return varying.model.function()

@@ -1,0 +1,131 @@
+"""Sites with Gaussian noise: ``z_n ~ N(f_n, 1/b_n)`` with ``b_n = β w_n``.
+
+There may be several targets, each with a function of its own. Their noise levels differ by factors
+r_k whose product is one; targets are divided by them, and what is said of a function, of the noise
+and of the evidence is then the same for all, or the mean over the targets. Both the levels and the
+noise of single samples (`unequal_noise`) are found in turns with the model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sparsebayes.engine.model.unequal_noise import UnequalNoise
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Targets z that count so often; a count of 2 is the same sample twice.
+
+    Attributes
+    ----------
+    target : ndarray of shape (N,), or (N, T) for several targets
+        In units of `levels`.
+    counts : ndarray of shape (N,)
+    noise_variance : float or None
+        Fixed 1/β, or None where β is estimated.
+    noise_shape, noise_rate : float
+        c and d of a gamma prior on β, d in the user's units; each target has it.
+    levels : ndarray of shape (T,), or None
+        r, the units of several targets.
+    unequal : UnequalNoise or None
+        How precise the samples are beside each other; None if they are equally so.
+    """
+
+    target: Array
+    counts: Array
+    noise_variance: float | None = None
+    noise_shape: float = 0.0
+    noise_rate: float = 0.0
+    levels: Array | None = None
+    unequal: UnequalNoise | None = None
+
+    @cached_property
+    def weights(self) -> Array:
+        """w, (N,)."""
+        return self.counts if self.unequal is None else self.counts * self.unequal.precisions
+
+    @cached_property
+    def size(self) -> float:
+        """The number of samples, repeated ones counted as often as they occur."""
+        return float(self.counts.sum())
+
+    @property
+    def n_targets(self) -> int:
+        """T."""
+        return 1 if self.target.ndim == 1 else self.target.shape[1]
+
+    @cached_property
+    def weighted_target(self) -> Array:
+        """``Wz``."""
+        return (self.weights * self.target.T).T
+
+    @cached_property
+    def energies(self) -> Array:
+        """``zᵀWz`` of each target, (T,)."""
+        pairs = zip(_columns(self.target), _columns(self.weighted_target), strict=True)
+        return np.array([float(z @ weighted) for z, weighted in pairs])
+
+    @cached_property
+    def unweighted(self) -> bool:
+        """Whether all weights are one."""
+        return bool(np.all(self.weights == 1.0))
+
+    def log_normaliser(self, beta: float) -> float:
+        """The logarithm of the constant before the exponential of all sites, for one target."""
+        found = 0.5 * self.size * math.log(beta / (2.0 * math.pi))
+        return found if self.unequal is None else found + self.unequal.constant / self.n_targets
+
+    def log_noise_density(self, beta: float) -> float:
+        """``c log β − d β``, the log density of log β up to a constant.  # T01 (6), (36)"""
+        return self.noise_shape * math.log(beta) - self.rate * beta
+
+    @cached_property
+    def rate(self) -> float:
+        """d in units of the levels, the mean over the targets."""
+        if self.levels is None:
+            return self.noise_rate
+        return self.noise_rate * float(np.mean(self.levels**-2.0))
+
+    def rows(self, part: slice | Array) -> Gaussian:
+        """Some of the samples."""
+        unequal = None if self.unequal is None else self.unequal.rows(part)
+        return replace(self, target=self.target[part], counts=self.counts[part], unequal=unequal)
+
+    def relevelled(self, misfits: Array) -> Gaussian:
+        """The same with the levels that are most likely.
+
+        `misfits` are ``zᵀC⁻¹z/β`` of each target, (T,): the evidence of target k is that of
+        ``N(0, r_k² C)``.
+        """
+        if self.levels is None or self.noise_variance is not None:
+            return self
+        factors = np.sqrt(misfits + 2.0 * self.noise_rate / self.levels**2)
+        factors = factors / np.exp(np.mean(np.log(factors)))
+        return replace(self, target=self.target / factors, levels=self.levels * factors)
+
+    def reweighted(self, squares: Array) -> Gaussian:
+        """The same with the most likely noise of the samples.
+
+        `squares` are ``β Σ_k E(z_nk − f_nk)²``, (N,).
+        """
+        if self.unequal is None:
+            return self
+        return replace(self, unequal=self.unequal.revised(self.counts, squares, self.n_targets))
+
+    @property
+    def settled(self) -> bool:
+        """Whether there is nothing to be found in turns."""
+        fixed = self.n_targets == 1 or self.noise_variance is not None
+        return fixed and (self.unequal is None or self.unequal.settled)
+
+
+def _columns(target: Array) -> Array:
+    """A row for each target."""
+    return target[None] if target.ndim == 1 else target.T

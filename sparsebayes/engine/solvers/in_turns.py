@@ -1,0 +1,100 @@
+"""A search in turns with what the sites estimate besides the noise precision.
+
+Noise levels of several targets, and how precise single samples are, are estimated given a model,
+and the model given these (`Problem.revised`). Neither turn lowers the objective. Where the turns
+have changed much, the model is searched for all over again: what was chosen before, length scales
+too, rested on other data so to speak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, collapsed, start
+from sparsebayes.engine.solvers.sequential import Sequential
+
+_MUCH = 1.0  # nats gained by turns after which the model is searched for again
+_SEARCHES = 3  # at most
+_NOTHING = 1e-3  # of `tol`: a revision that gains less has changed nothing
+_TURNS = 200  # at most, one after the other; a few are usual
+
+
+@dataclass(frozen=True, eq=False)
+class InTurns:
+    """The search of a solver, and turns from where it ends.
+
+    Attributes
+    ----------
+    solver : Solver
+    searches : int
+        How often the model may be searched for.
+    """
+
+    solver: Solver
+    searches: int = _SEARCHES
+
+    @property
+    def needs(self) -> type:
+        """What the solver asks a problem for."""
+        return getattr(self.solver, "needs", Problem)
+
+    def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
+        best, stop = yield from self._search(problem, tol, rng, accepted=True)
+        for number in range(self.searches):
+            before = best.state.objective
+            if stop.converged:
+                best = yield from self._turns(best, problem, tol)
+            gained = best.state.objective - before
+            if number + 1 == self.searches or gained <= _MUCH or best.problem is None:
+                break
+            other, other_stop = yield from self._search(best.problem, tol, rng, accepted=False)
+            lower = other.state.objective <= best.state.objective + tol
+            # Length scales are not judged by this objective, see `scales`.
+            if not _sane(other, other_stop) or (lower and other.theta is None):
+                break
+            best, stop = replace(other, accepted=True, back=lower), other_stop
+            yield best
+        return stop
+
+    def _search(
+        self, problem: Problem, tol: float, rng: np.random.Generator, *, accepted: bool
+    ) -> Generator[Step, None, tuple[Step, Stop]]:
+        """The best step of the whole search by the solver, and how it ended."""
+        climb, best = self.solver.climb(problem, tol, rng), Step(start(problem))
+        while True:
+            try:
+                step = next(climb)
+            except StopIteration as end:
+                return best, end.value
+            step = replace(step, problem=step.problem or problem)
+            if step.accepted:
+                best = step
+            yield replace(step, accepted=step.accepted and accepted)
+
+    def _turns(self, best: Step, problem: Problem, tol: float) -> Generator[Step, None, Step]:
+        """Turns from a step, for as long as they gain."""
+        for _ in range(_TURNS):
+            before = best.state
+            revised = (best.problem or problem).revised(before)
+            state = revised.evaluate(before.active, before.alpha, before.beta)
+            if state is None or state.objective <= before.objective + _NOTHING * tol:
+                break
+            for step in Sequential().resume(revised, state, tol):
+                state = step.state
+                yield replace(step, accepted=False)
+            if collapsed(revised, state):
+                break
+            best = Step(state, theta=best.theta, problem=revised)
+            yield best
+            if state.objective - before.objective <= tol:
+                break
+        return best
+
+
+def _sane(step: Step, stop: Stop) -> bool:
+    """Whether it is an end whose noise can be believed."""
+    return stop.converged and step.problem is not None and not collapsed(step.problem, step.state)

@@ -1,0 +1,10 @@
+"""Relevance vector regression."""
+
+from sparsebayes._rvm.noise import StudentT
+from sparsebayes._support.homes import settle
+from sparsebayes.regression.rvr import RVR
+
+__all__ = ["RVR", "StudentT"]
+
+StudentT.__module__ = __name__
+settle(globals())

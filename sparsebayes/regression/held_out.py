@@ -1,0 +1,186 @@
+"""How wide the error bars of a regression have to be, told by rows that are held out.
+
+The model is fitted again to all folds but one, at the length scales learned from all, and predicts
+that one; `_support.calibration` finds what its errors say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparsebayes._rvm.left_out import LeftOut, covariance_kernel, left_out, noise_ratio
+from sparsebayes._rvm.options import Noise
+from sparsebayes._rvm.predictive import LinearPredictive
+from sparsebayes._support.calibration import (
+    Calibration,
+    Forecast,
+    Forecaster,
+    calibrated,
+    is_splitter,
+    merged,
+)
+from sparsebayes.basis import Basis
+from sparsebayes.engine import Gaussian, InTurns, Solver
+from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise
+
+if TYPE_CHECKING:
+    from sparsebayes.regression.rvr import RVR
+
+Array = np.ndarray
+
+_SCALES_PER_ROW = 0.1  # more are learned again where rows are held out
+_FOLD_TOL = 1.0  # nats for 1000 samples at which a fit to some folds ends: less moves no error bar
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What the folds need of a fitted model.
+
+    Attributes
+    ----------
+    model : RVR
+    solver : Solver
+    basis : Basis
+        With all functions, at the length scales that were learned.
+    X, y, weights : ndarray
+        The samples, those without weight too.
+    noise : Noise
+    sites : Gaussian
+        Those of the samples with weight, after the fit.
+    folds : object
+        As `as_folds` gives them.
+    """
+
+    model: RVR
+    solver: Solver
+    basis: Basis
+    X: Array
+    y: Array
+    weights: Array
+    noise: Noise
+    sites: Gaussian
+    folds: Any
+
+    def calibration(self) -> tuple[Calibration, LeftOut | None]:
+        """How to widen the standard deviations, and the process of what the model leaves out."""
+        X, y, weights, known = self.X, self.y, self.weights, self.noise.variance is not None
+        counts = weights
+        if known:
+            # A weight says how precise a sample is, not how often it counts.
+            if not is_splitter(self.folds):  # whose row numbers are those of X
+                X, y, weights = merged(X, y, weights)
+            counts = np.where(weights > 0, 1.0, 0.0)
+        again = self._again()
+        found = calibrated(
+            lambda rows: self._fold(X, y, weights, rows, again),
+            X, y, counts, self.folds, type(self.model).__name__, 100 if again else 1000,
+            getattr(self.model, "nu_", None),
+        )  # fmt: skip
+        # A prior of the noise is not to be undone.
+        if self.noise.shape:
+            found = found._replace(factor=np.maximum(1.0, found.factor))
+        process = None
+        if np.any(found.further):
+            model = self.model
+            process = self._left_out(
+                self.basis, model.relevance_, self.X, self.y, self.weights, self._unequal(),
+                model.noise_variance_,
+            )  # fmt: skip
+        return found, process
+
+    def _again(self) -> bool:
+        """Whether length scales are learned again.
+
+        Many of them follow the noise themselves: it shows only then.
+        """
+        basis = self.basis
+        kinds = np.unique(basis.kinds()[basis.distinct_])
+        each = int(np.count_nonzero(kinds >= 0)) * self.model.n_features_in_
+        n_scales = min(basis.log_scales().size, each)
+        many = n_scales > _SCALES_PER_ROW * int(np.count_nonzero(self.weights))
+        return many and self.model._learns(basis)
+
+    def _unequal(self) -> Array:
+        """The relative precisions of all samples; of those without weight, 1."""
+        precisions = np.ones(len(self.weights))
+        if self.sites.unequal is not None:
+            precisions[self.weights > 0] = self.sites.unequal.precisions
+        return precisions
+
+    def _of_rows(self, rows: Array) -> UnequalNoise | None:
+        """How precise some of the samples are, to begin with where that is found in turns."""
+        unequal = self.sites.unequal
+        if unequal is None:
+            return None
+        number = np.cumsum(self.weights > 0) - 1  # of a row among those with weight
+        part = unequal.rows(number[rows])
+        return replace(part, estimate=False) if isinstance(part, Tails) else part
+
+    def _fold(self, X: Array, y: Array, weights: Array, rows: Array, again: bool) -> Forecaster:
+        """The predictions of a fit to some rows."""
+        model, whole = self.model, self.model.predictive()
+        tol = max(model.tol, _FOLD_TOL)
+        known = self.noise.variance
+        part = X[rows], weights[rows]
+        basis = model._fit_basis(*part)
+        basis = basis if again else basis.rescaled(self.basis.log_scales())
+        unequal = self._of_rows(rows)
+        targets, problem = model._problem(basis, part[0], y[rows], part[1], self.noise, unequal)
+        if problem.energy == 0 and known is None:  # nothing is told of the noise
+            told = Noise(model.noise_variance_)
+            targets, problem = model._problem(basis, part[0], y[rows], part[1], told, unequal)
+
+        def forecast(predictive: LinearPredictive, test: Array) -> Forecast:
+            mean, variance = predictive.marginal(X[test])
+            if known is not None:
+                noise = np.multiply.outer(1.0 / weights[test], known)
+                return Forecast(mean, variance, known=noise)
+            return Forecast(mean, variance + predictive.noise_at(X[test]))
+
+        quick = self.solver.quick() if hasattr(self.solver, "quick") else self.solver
+        if again:
+            basis, solution = model._climb(quick, problem, basis, *part, None, tol)
+            fold = model._of_fold(basis, part[0], targets, solution)
+            # With fewer rows another kind of model may be found: its errors count, not its std.
+            return lambda test: forecast(whole, test)._replace(mean=fold.mean(X[test]))
+        if problem.in_turns:
+            quick = InTurns(quick, searches=1)
+        solution = model._run(quick, problem, tol)
+        fold = model._of_fold(basis, part[0], targets, solution)
+        functions = np.sort(basis.distinct_[solution.state.active])
+        precisions = np.ones(len(rows)) if unequal is None else unequal.precisions
+        process = self._left_out(
+            basis, functions, part[0], y[rows], part[1], precisions, fold.noise
+        )
+
+        def both(test: Array) -> Forecast:
+            found = forecast(fold, test)
+            if process is None:
+                return found
+            return found._replace(further=process.variances(X[test], fold.basis.columns(X[test])))
+
+        return both
+
+    def _left_out(
+        self,
+        basis: Basis,
+        functions: Array,
+        X: Array,
+        y: Array,
+        weights: Array,
+        precisions: Array,
+        noise: float | Array,
+    ) -> LeftOut | None:
+        """What a model that has kept these functions leaves out; `augment` knows of that itself."""
+        kernel = covariance_kernel(basis)
+        if kernel is None or self.model.augment:
+            return None
+        counts = weights > 0
+        number = np.where(counts, np.cumsum(counts) - 1, -1)  # of a row among those with weight
+        centers = basis.center_index_[functions]
+        kept = np.where(centers >= 0, number[centers], -1)
+        samples = X[counts], y[counts], (weights * precisions)[counts]
+        return left_out(kernel, kept, *samples, noise_ratio(noise, *samples[1:]))

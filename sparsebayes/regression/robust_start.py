@@ -1,0 +1,95 @@
+"""Where a fit with outliers begins: a first guess of which samples are far from the others.
+
+A search that takes all samples as equal puts functions where the outliers are, and no later turn
+takes them away. So before it, functions that share one precision are fitted to some of the samples
+with Student's t, at several scales and precisions; each has its weights found in turns with the
+noise of the samples. The one with most evidence says how far every sample is off. This is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from sparsebayes.engine.model.design import Dense
+from sparsebayes.engine.model.exact import Exact
+from sparsebayes.engine.model.gaussian import Gaussian
+from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.priors import Flat
+from sparsebayes.engine.model.unequal_noise import Tails
+from sparsebayes.engine.solvers.scales import Family
+from sparsebayes.engine.solvers.trials import spread_over
+
+Array = np.ndarray
+Columns = Callable[[Array], Array]  # the functions of an index at all samples, or at some of them
+
+_ROWS, _FUNCTIONS = 256, 96  # of those that are looked at
+_RATIOS = (1e-1, 1e-2, 1e-4)  # of the shared precision and β N
+_FEW, _MANY = 4, 25  # turns for each start, and for the best of them
+_BEST = 3
+_NU = 4.0  # at first
+_ENOUGH = 1e-3  # nats in a turn, at which they end
+
+
+def robust_start(problem: Exact, family: Family | None, nu: float | None) -> Tails:
+    """The precisions of all samples to begin with; `nu` if it is known."""
+    sites, index = problem.sites, spread_over(problem, min(problem.n_functions, _FUNCTIONS))
+    n_rows = len(sites.counts)
+    chosen = np.sort(np.random.default_rng(0).permutation(n_rows)[:_ROWS])
+    some = sites.rows(chosen)
+    start = some.counts, np.zeros(chosen.size), nu or _NU, nu is None, sites.n_targets
+    some = Gaussian(some.target, some.counts, None, 0.0, 0.0, some.levels, Tails(*start))
+    ends = []
+    for columns in _columns(problem, family):
+        at_rows = Exact(Dense(columns(index)[chosen]), Flat(), some)
+        for ratio in _RATIOS:
+            end = _turns(at_rows, ratio, _FEW)
+            if end is not None:
+                ends.append((end, ratio, columns))
+    ends = sorted(ends, key=lambda each: -each[0][1].objective)[:_BEST]
+    best: tuple[Exact, State] | None = None
+    for (at_rows, _), ratio, columns in ends:
+        found = _turns(at_rows, ratio, _MANY)
+        if found is not None and (best is None or found[1].objective > best[1].objective):
+            best, seen = found, columns
+    if best is None:  # no function differs from rounding: the targets alone tell
+        squares = problem.beta * (sites.target**2).reshape(n_rows, -1).sum(axis=1)
+        return Tails(sites.counts, squares, *start[2:])
+    at_rows, state = best
+    tails = at_rows.sites.unequal
+    assert isinstance(tails, Tails)
+    factor = 1.0
+    if sites.levels is not None and at_rows.sites.levels is not None:
+        factor = at_rows.sites.levels / sites.levels
+    residual = sites.target / factor - seen(index) @ state.mean
+    squares = state.beta * (residual**2).reshape(n_rows, -1).sum(axis=1)
+    return Tails(sites.counts, squares, tails.nu, *start[3:])
+
+
+def _columns(problem: Exact, family: Family | None) -> Iterator[Columns]:
+    if family is None or not family.start.size:
+        yield problem.design.columns
+        return
+    for theta in family.trials:
+        yield partial(family.columns, theta)
+
+
+def _turns(problem: Exact, ratio: float, count: int) -> tuple[Exact, State] | None:
+    """Weights, noise and the precisions of the samples in turns, none of which falls."""
+    every = np.arange(problem.n_functions)
+    beta, state = problem.beta, None
+    for _ in range(count):
+        alpha = np.full(every.size, ratio * beta * float(problem.norms.mean()))
+        new = problem.evaluate(every, alpha, beta)
+        if new is None:
+            break
+        gain = np.inf if state is None else new.objective - state.objective
+        state = new
+        if gain < _ENOUGH:
+            break
+        problem = problem.revised(state)
+        spread = problem.scatter(state) + state.n_determined / beta
+        beta = min(problem.count / spread, problem.max_beta) if spread > 0 else beta
+    return None if state is None else (problem, state)

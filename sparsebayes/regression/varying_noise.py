@@ -1,0 +1,93 @@
+"""The log of the noise variance as a second sparse expansion.
+
+Given a model, the squared residuals say how the noise varies: they have a likelihood of their own
+(`SquaredResiduals`), and functions of the inputs are chosen for it by the engine, with the price of
+Schwarz's criterion for each effective parameter, so that noise which is the same everywhere stays
+the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sparsebayes._rvm.length_scales import ScaleFamily, design_of
+from sparsebayes._rvm.noise import NoiseVariance
+from sparsebayes._support.batching import memory_budget
+from sparsebayes.basis import Basis
+from sparsebayes.engine import Adaptive, Latent, Sequential, State, Trace, run
+from sparsebayes.engine.model.sites import SquaredResiduals
+
+Array = np.ndarray
+
+_TOL, _MAX_ITER = 0.1, 1000  # of the search: a tenth of a nat moves no error bar
+_FLOOR = 1e-6  # of the mean square: a smaller one says no more
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseModel:
+    """A model of g at the training rows, to be fitted again in turns.
+
+    Attributes
+    ----------
+    basis : Basis
+        Fitted, with the length scales that were learned.
+    X : ndarray, (N, D)
+    learned : bool
+        Whether the length scales are.
+    state : State or None
+        The functions found; None if there are none yet.
+    level : float
+        The log noise variance where no function is.
+    log_variance : ndarray, (N,)
+    log_prior : float
+    """
+
+    basis: Basis
+    X: Array
+    learned: bool = False
+    state: State | None = None
+    level: float = 0.0
+    log_variance: Array = field(default_factory=lambda: np.zeros(0))
+    log_prior: float = 0.0
+
+    def refitted(self, counts: Array, squares: Array, n_targets: int) -> NoiseModel:
+        mean = float(counts @ squares / counts.sum())
+        level = float(np.log(mean / n_targets))
+        squares = np.maximum(squares, _FLOOR * mean) * np.exp(-level)
+        sites = SquaredResiduals(squares, counts, n_targets)
+        prior = Trace(0.5 * float(np.log(counts.sum())))
+        design = design_of(self.basis, self.X, memory_budget())
+        problem, solver, basis = Latent(design, prior, sites), Sequential().quick(), self.basis
+        family = None
+        if not self.learned and basis.log_scales().size:
+            family = ScaleFamily(basis, self.X, counts, memory_budget(), ard=False)
+        rng = np.random.default_rng(0)
+        found = run(
+            Adaptive(solver, family) if family is not None else solver, problem,
+            max_iter=_MAX_ITER, tol=_TOL, rng=rng,
+        )  # fmt: skip
+        state = found.state
+        if family is not None and found.theta is not None:
+            basis = family.basis(found.theta)
+        assert state.local is not None
+        bent = state.local.point.f[:, 0]
+        return replace(
+            self, basis=basis, learned=True, state=state, level=level,
+            log_variance=level + bent,
+            log_prior=state.objective - state.local.expansion.value,
+        )  # fmt: skip
+
+    def function(self) -> NoiseVariance:
+        """The noise variance as a function of the input, relative to that of the model."""
+        if self.state is None:
+            return NoiseVariance(self.basis.select(np.empty(0, dtype=np.intp)), np.empty(0), 0.0)
+        order = np.argsort(self.state.active)
+        kept = self.basis.select(self.basis.distinct_[self.state.active[order]])
+        return NoiseVariance(kept, self.state.mean[order], self.level)
+
+
+def begin(basis: Basis, X: Array) -> NoiseModel:
+    """Noise that is the same everywhere, to begin with."""
+    return NoiseModel(basis, X, log_variance=np.zeros(len(X)))
