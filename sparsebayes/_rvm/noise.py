@@ -48,20 +48,28 @@ class StudentT:
 
 @dataclass(frozen=True, eq=False)
 class NoiseVariance:
-    """A noise variance that depends on the input: ``exp(level + Σ_m v_m φ_m(x))``.
+    """A noise variance that depends on the input, ``exp g(x)`` with ``g = level + Σ_m v_m φ_m``.
+
+    v is normal, and the variance the mean over it: where little is known of g, it is larger.
 
     Attributes
     ----------
     basis : Basis
-    weights : ndarray, (S,)
+    weights, sigma : ndarray, (S,) and (S, S)
+        Mean and covariance of v.
     level : float
     """
 
     basis: Basis
     weights: Array
+    sigma: Array
     level: float
 
     def __call__(self, X: Array) -> Array:
         """At the rows of X, (n,)."""
-        bent = self.basis.columns(X) @ self.weights if self.weights.size else np.zeros(len(X))
+        if not self.weights.size:
+            return np.full(len(X), np.exp(self.level))
+        columns = self.basis.columns(X)
+        spread = np.maximum(np.einsum("ns,ns->n", columns @ self.sigma, columns), 0.0)
+        bent = columns @ self.weights + 0.5 * spread
         return np.exp(self.level + np.clip(bent, -_STEEPEST, _STEEPEST))

@@ -1,9 +1,9 @@
 """The log of the noise variance as a second sparse expansion.
 
 Given a model, the squared residuals say how the noise varies: they have a likelihood of their own
-(`SquaredResiduals`), and functions of the inputs are chosen for it by the engine, with the price of
-Schwarz's criterion for each effective parameter, so that noise which is the same everywhere stays
-the same.
+(`SquaredResiduals`), and functions of the inputs are chosen for it by the engine. Whether it varies
+at all is decided with the price of Schwarz's criterion for each effective parameter, so that noise
+which is the same everywhere stays so; how it varies, without.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ from sparsebayes._rvm.length_scales import ScaleFamily, design_of
 from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes._support.batching import memory_budget
 from sparsebayes.basis import Basis
-from sparsebayes.engine import Adaptive, Latent, Sequential, State, Trace, run
+from sparsebayes.engine import (
+    Adaptive,
+    Flat,
+    Latent,
+    Prior,
+    Sequential,
+    Solution,
+    Solver,
+    State,
+    Trace,
+    run,
+)
 from sparsebayes.engine.model.sites import SquaredResiduals
 
 Array = np.ndarray
@@ -34,8 +45,8 @@ class NoiseModel:
     basis : Basis
         Fitted, with the length scales that were learned.
     X : ndarray, (N, D)
-    learned : bool
-        Whether the length scales are.
+    varies : bool
+        Whether g is no constant; then the length scales are learned.
     state : State or None
         The functions found; None if there are none yet.
     level : float
@@ -46,7 +57,7 @@ class NoiseModel:
 
     basis: Basis
     X: Array
-    learned: bool = False
+    varies: bool = False
     state: State | None = None
     level: float = 0.0
     log_variance: Array = field(default_factory=lambda: np.zeros(0))
@@ -57,35 +68,49 @@ class NoiseModel:
         level = float(np.log(mean / n_targets))
         squares = np.maximum(squares, _FLOOR * mean) * np.exp(-level)
         sites = SquaredResiduals(squares, counts, n_targets)
-        prior = Trace(0.5 * float(np.log(counts.sum())))
-        design = design_of(self.basis, self.X, memory_budget())
-        problem, solver, basis = Latent(design, prior, sites), Sequential().quick(), self.basis
-        family = None
-        if not self.learned and basis.log_scales().size:
-            family = ScaleFamily(basis, self.X, counts, memory_budget(), ard=False)
-        rng = np.random.default_rng(0)
-        found = run(
-            Adaptive(solver, family) if family is not None else solver, problem,
-            max_iter=_MAX_ITER, tol=_TOL, rng=rng,
-        )  # fmt: skip
-        state = found.state
-        if family is not None and found.theta is not None:
-            basis = family.basis(found.theta)
+        basis = self.basis
+        if not self.varies:
+            family = None
+            if basis.log_scales().size:
+                family = ScaleFamily(basis, self.X, counts, memory_budget(), ard=False)
+            price = Trace(0.5 * float(np.log(counts.sum())))
+            found = self._search(basis, price, sites, family)
+            if not found.state.active.size:
+                return replace(self, level=level, log_variance=np.full(len(squares), level))
+            if family is not None and found.theta is not None:
+                basis = family.basis(found.theta)
+        state = self._search(basis, Flat(), sites, None).state
         assert state.local is not None
-        bent = state.local.point.f[:, 0]
         return replace(
-            self, basis=basis, learned=True, state=state, level=level,
-            log_variance=level + bent,
-            log_prior=state.objective - state.local.expansion.value,
-        )  # fmt: skip
+            self,
+            basis=basis,
+            varies=True,
+            state=state,
+            level=level,
+            log_variance=level + state.local.point.f[:, 0],
+            log_prior=state.evidence - state.local.expansion.value,
+        )
+
+    def _search(
+        self, basis: Basis, prior: Prior, sites: SquaredResiduals, family: ScaleFamily | None
+    ) -> Solution:
+        """Functions for g, and its length scales if there is a family."""
+        problem = Latent(design_of(basis, self.X, memory_budget()), prior, sites)
+        solver: Solver = Sequential().quick()
+        if family is not None:
+            solver = Adaptive(solver, family)
+        rng = np.random.default_rng(0)
+        return run(solver, problem, max_iter=_MAX_ITER, tol=_TOL, rng=rng)
 
     def function(self) -> NoiseVariance:
         """The noise variance as a function of the input, relative to that of the model."""
         if self.state is None:
-            return NoiseVariance(self.basis.select(np.empty(0, dtype=np.intp)), np.empty(0), 0.0)
+            none = self.basis.select(np.empty(0, dtype=np.intp))
+            return NoiseVariance(none, np.empty(0), np.empty((0, 0)), self.level)
         order = np.argsort(self.state.active)
         kept = self.basis.select(self.basis.distinct_[self.state.active[order]])
-        return NoiseVariance(kept, self.state.mean[order], self.level)
+        cov = self.state.cov[order][:, order]
+        return NoiseVariance(kept, self.state.mean[order], cov, self.level)
 
 
 def begin(basis: Basis, X: Array) -> NoiseModel:

@@ -251,6 +251,12 @@ class Exact(AdaptableProblem):
             half = columns @ state.root
             spread = np.einsum("ns,ns->n", half, half)
             sites = sites.reweighted(state.beta * (squares + sites.n_targets * spread))
+        return self._with_sites(sites)
+
+    def relevelled(self, misfits: Array) -> Exact:
+        return self._with_sites(self.sites.relevelled(misfits))
+
+    def _with_sites(self, sites: Gaussian) -> Exact:
         other = copy.copy(self)
         other.sites, other.energy = sites, float(sites.energies.mean())
         other._set_design(self.design)

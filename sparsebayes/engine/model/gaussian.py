@@ -104,7 +104,7 @@ class Gaussian:
         `misfits` are ``zᵀC⁻¹z/β`` of each target, (T,): the evidence of target k is that of
         ``N(0, r_k² C)``.
         """
-        if self.levels is None or self.noise_variance is not None:
+        if self.levels is None or self.noise_variance is not None or self.n_targets == 1:
             return self
         factors = np.sqrt(misfits + 2.0 * self.noise_rate / self.levels**2)
         factors = factors / np.exp(np.mean(np.log(factors)))

@@ -70,7 +70,7 @@ class Prior(ABC):
 
     def by_gram(self, state: State) -> Array:
         """The derivative with respect to ``Φ_aᵀBΦ_a``: symmetric, (P, P) or its diagonal (P,)."""
-        return np.zeros(state.mean.size)
+        return np.zeros(len(state.mean))
 
     def weight(self, state: State) -> Array:
         """What the active functions have for g in `optimum` and `gain`."""

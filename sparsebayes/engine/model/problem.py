@@ -208,6 +208,13 @@ class AdaptableProblem(Problem):
     def rebase(self, design: Design) -> Self:
         """The same problem with other functions in the place of these."""
 
+    def relevelled(self, misfits: Array) -> Self:
+        """The same problem with the noise levels of several targets where these are so noisy.
+
+        `misfits` are ``zᵀC⁻¹z`` of each target for some model of all, up to a factor.
+        """
+        return self
+
     @abstractmethod
     def used(self, index: Array) -> Array:
         """The columns of the design that `restrict` keeps for these functions, in order."""

@@ -105,6 +105,7 @@ class ProcessModel:
         self.energy = chosen.size * float(np.mean(unit**2))
         unit[unit == 0] = 1.0
         self.targets /= unit[:, None]  # so that value and prior have no unit
+        self.units = unit
         self.noise_rate = sites.noise_rate / unit**2
         self.noise_variance = (
             None if sites.noise_variance is None else (sites.noise_variance / unit**2)
@@ -123,20 +124,37 @@ class ProcessModel:
         """The point with this θ and ratio for all kernels."""
         return np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
 
-    def __call__(self, point: Array) -> tuple[float, Array]:
-        theta, size = point[: self.family.start.size], len(self.weights)
-        inverse = np.exp(-point[theta.size :])  # signal over noise
+    def misfits(self, point: Array) -> Array | None:
+        if len(self.targets) == 1:
+            return None
+        _, factor = self._covariance(point)
+        return None if factor is None else self._energies(factor)[1] * self.units**2
+
+    def _covariance(self, point: Array) -> tuple[list[Array], Array | None]:
+        """Its parts in units of the signal, and a Cholesky factor of C."""
+        theta = point[: self.family.start.size]
         parts = self.family.covariances(theta, self.rows)
         if self.fixed is not None:
             parts.append(self.fixed @ self.fixed.T)
+        inverse = np.exp(-point[theta.size :])
         total = sum(scale * part for scale, part in zip(inverse, parts, strict=True))
-        total.flat[:: size + 1] += 1.0 / self.weights
-        factor = linalg.cholesky(total)
-        if factor is None:
-            return HUGE, np.zeros(point.size)
+        total.flat[:: len(self.weights) + 1] += 1.0 / self.weights
+        return parts, linalg.cholesky(total)
+
+    def _energies(self, factor: Array) -> tuple[Array, Array]:
+        """``C⁻¹z``, (n, T), and ``zᵀC⁻¹z``, (T,)."""
         solved = linalg.solve(factor, self.targets.T)
         products = [float(z @ one) for z, one in zip(self.targets, solved.T, strict=True)]
-        energy = np.array(products) + 2.0 * self.noise_rate
+        return solved, np.array(products)
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        theta, size = point[: self.family.start.size], len(self.weights)
+        inverse = np.exp(-point[theta.size :])  # signal over noise
+        parts, factor = self._covariance(point)
+        if factor is None:
+            return HUGE, np.zeros(point.size)
+        solved, energy = self._energies(factor)
+        energy = energy + 2.0 * self.noise_rate
         if self.noise_variance is None:
             count = size + 2.0 * self.noise_shape
             variance = energy / count

@@ -135,8 +135,10 @@ class Adaptive:
     def climb(self, problem: AdaptableProblem, tol: float, rng: np.random.Generator) -> Climb:
         theta = self.family.start
         if theta.size and problem.energy > 0 and as_process(problem, self.family):
-            theta = learn(problem, self.family)
+            theta, misfits = learn_with_misfits(problem, self.family)
             problem = problem.rebase(self.family.design(theta))
+            if misfits is not None:
+                problem = problem.relevelled(misfits)
             return (yield from self._fit(problem, theta, tol, rng, accepted=True)).stop
         first = yield from self._fit(problem, theta, tol, rng, accepted=True)
         if theta.size == 0 or problem.energy == 0 or first.stop is Stop.SINGULAR:
@@ -220,7 +222,12 @@ def _models(problem: AdaptableProblem, family: Family) -> tuple[ScaleModel, Scal
 
 
 def learn(problem: AdaptableProblem, family: Family) -> Array:
-    """The θ at which a Gaussian process has most evidence.
+    """The θ at which a Gaussian process has most evidence."""
+    return learn_with_misfits(problem, family)[0]
+
+
+def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array, Array | None]:
+    """The θ at which a Gaussian process has most evidence, and how noisy each target is there.
 
     A small model tries all starts and climbs from some of the best, with one factor for all
     scales; the full one goes on from the highest end, and from another if there is one, with
@@ -232,9 +239,9 @@ def learn(problem: AdaptableProblem, family: Family) -> Array:
     points = [small.begin(theta, ratio) for theta in family.trials for ratio in small.ratios]
     tried = sorted(((small(point)[0], point) for point in points), key=itemgetter(0))
     if tried[0][0] >= HUGE:
-        return family.start
+        return family.start, None
     if not family.fine:
-        return tried[0][1][:size]
+        return tried[0][1][:size], None
     ratios = slice(size, size + small.n_groups)
 
     def apart(points: list[Array], count: int) -> list[Array]:
@@ -257,9 +264,10 @@ def learn(problem: AdaptableProblem, family: Family) -> Array:
         noisier[ratios] = np.maximum(noisier[ratios], _SOME_NOISE)
         ends = [*ends[: _ENDS - 1], noisier]
     found = [_descend(full, point, _FULL_STEPS) for point in ends]
-    theta = min(found, key=itemgetter(0))[1][:size]
+    point = min(found, key=itemgetter(0))[1]
     # Rounded, so that rounding errors do not decide what is chosen later.
-    return np.clip(np.round(theta, _DIGITS), *np.array(full.bounds[:size]).T)
+    theta = np.clip(np.round(point[:size], _DIGITS), *np.array(full.bounds[:size]).T)
+    return theta, full.misfits(point)
 
 
 def _descend(
@@ -314,6 +322,10 @@ class ScaleModel(Protocol):
 
     def begin(self, theta: Array, ratio: float) -> Array:
         """The point with this θ and all ratios the same."""
+        ...
+
+    def misfits(self, point: Array) -> Array | None:
+        """``zᵀC⁻¹z`` of each of several targets, up to a factor; None where there is but one."""
         ...
 
     def __call__(self, point: Array) -> tuple[float, Array]:
@@ -388,6 +400,9 @@ class SharedPrecisionModel:
             spread = noise.scatter(state) + state.prior_energy / state.beta
             beta = noise.count / max(spread, noise.count / noise.max_beta)
         return np.append(point, np.log(beta))
+
+    def misfits(self, point: Array) -> Array | None:
+        return None
 
     def _state(self, point: Array) -> tuple[AdaptableProblem, State | None]:
         size = self.family.start.size
