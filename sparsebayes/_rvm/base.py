@@ -268,6 +268,10 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         known = None if isinstance(self._importances, str) else self._importances
         return in_range(X, self._input_range, reach, known)
 
+    def _latent_weights(self) -> Array:
+        """A row for each latent function, (K, S)."""
+        return np.atleast_2d(self.weights_)
+
     def _linear_terms(self, name: str) -> tuple[Array, Array]:
         """Coefficients of the inputs, (K, D), and constants, (K,), of a linear model."""
         check_is_fitted(self)
@@ -278,7 +282,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
                 f"basis='linear'; with basis={self.basis!r} use weights_ for the weights of the "
                 "functions and feature_importances_ for the inputs."
             )
-        weights = np.atleast_2d(self.weights_)
+        weights = self._latent_weights()
         origin = self.basis_.columns(np.zeros((1, self.n_features_in_)))[0]
         return weights @ gradients, weights @ origin
 

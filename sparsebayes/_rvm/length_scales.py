@@ -69,7 +69,7 @@ class ScaleFamily:
     def design(self, theta: Array) -> Design:
         return design_of(self.basis(theta), self._X, self._memory_budget)
 
-    def columns(self, theta: Array, index: Array, rows: slice | None = None) -> Array:
+    def columns(self, theta: Array, index: Array, rows: slice | Array | None = None) -> Array:
         X = self._X if rows is None else self._X[rows]
         return self.basis(theta).columns(X, self._basis.distinct_[index])
 

@@ -23,12 +23,13 @@ from sparsebayes.engine.solvers.scales import Family
 from sparsebayes.engine.solvers.trials import spread_over
 
 Array = np.ndarray
-Columns = Callable[[Array], Array]  # the functions of an index at all samples, or at some of them
+Columns = Callable[[Array], Array]  # the functions of an index at all samples
 
 _ROWS, _FUNCTIONS = 256, 96  # of those that are looked at
 _RATIOS = (1e-1, 1e-2, 1e-4)  # of the shared precision and β N
 _FEW, _MANY = 4, 25  # turns for each start, and for the best of them
 _BEST = 3
+_AT_ONCE = 16  # functions evaluated at all samples: of a million, 128 MB
 _NU = 4.0  # at first
 _ENOUGH = 1e-3  # nats in a turn, at which they end
 
@@ -42,8 +43,8 @@ def robust_start(problem: Exact, family: Family | None, nu: float | None) -> Tai
     start = some.counts, np.zeros(chosen.size), nu or _NU, nu is None, sites.n_targets
     some = Gaussian(some.target, some.counts, None, 0.0, 0.0, some.levels, Tails(*start))
     ends = []
-    for columns in _columns(problem, family):
-        at_rows = Exact(Dense(columns(index)[chosen]), Flat(), some)
+    for columns, at_chosen in _designs(problem, family, index, chosen):
+        at_rows = Exact(Dense(at_chosen), Flat(), some)
         for ratio in _RATIOS:
             end = _turns(at_rows, ratio, _FEW)
             if end is not None:
@@ -63,17 +64,23 @@ def robust_start(problem: Exact, family: Family | None, nu: float | None) -> Tai
     factor = 1.0
     if sites.levels is not None and at_rows.sites.levels is not None:
         factor = at_rows.sites.levels / sites.levels
-    residual = sites.target / factor - seen(index) @ state.mean
+    residual = sites.target / factor
+    for first in range(0, index.size, _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        residual = residual - seen(index[part]) @ state.mean[part]
     squares = state.beta * (residual**2).reshape(n_rows, -1).sum(axis=1)
     return Tails(sites.counts, squares, tails.nu, *start[3:])
 
 
-def _columns(problem: Exact, family: Family | None) -> Iterator[Columns]:
+def _designs(
+    problem: Exact, family: Family | None, index: Array, rows: Array
+) -> Iterator[tuple[Columns, Array]]:
+    """What gives functions at all samples, and those of an index at some of them; at each scale."""
     if family is None or not family.start.size:
-        yield problem.design.columns
+        yield problem.design.columns, problem.design.columns(index)[rows]
         return
     for theta in family.trials:
-        yield partial(family.columns, theta)
+        yield partial(family.columns, theta), family.columns(theta, index, rows)
 
 
 def _turns(problem: Exact, ratio: float, count: int) -> tuple[Exact, State] | None:

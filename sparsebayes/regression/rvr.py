@@ -36,7 +36,8 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
 
     The model is ``y = Σ_m w_m φ_m(x) + noise`` with an independent Gaussian prior on each
     weight. The precisions of these priors and the noise variance maximise the evidence [1]_; most
-    precisions become infinite, and their functions leave the model.
+    precisions become infinite, and their functions leave the model. Several targets at once have
+    the same functions, with weights of their own.
 
     Parameters
     ----------
@@ -48,12 +49,15 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     prior : str, float or prior object, default="flat"
         On the precisions: "flat" is the classical machine; "aic", "bic", "ric" or a number c give
         the smoothness prior [4]_, which keeps fewer functions; or ``Gamma(a, b)``.
-    noise : "estimate", float or Gamma, default="estimate"
+    noise : "estimate", float, Gamma, StudentT, "varying" or array-like, default="estimate"
         A fixed noise variance, or its estimate from the evidence; ``Gamma(c, d)`` is a prior of
         the precision 1/σ² [1]_, which keeps the noise from collapsing where there is next to none
         (as an inverse-gamma prior of the variance it has shape c and scale d, in squared units of
         y). With a fixed one `sample_weight` may say how precise each sample is: ``noise=1.0`` and
-        ``sample_weight=1 / sd**2``.
+        ``sample_weight=1 / sd**2``. With several targets there is one noise variance for each, and
+        as many may be given. ``StudentT()`` is for outliers: samples far from the others hardly
+        count. "varying" is for noise that depends on the inputs: its log variance is a second
+        sparse expansion. Both take two to four times the time.
     adapt : "auto", "ard", "isotropic" or None, default="auto"
         Length scales to learn from the evidence: one for each input ("ard"), so that those of
         inputs without effect grow; a common factor ("isotropic"); or none. What the basis has is
@@ -103,12 +107,14 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         The rows of X on which kept functions are centred.
     weights_, sigma_ : ndarray, (S,) and (S, S)
         Posterior mean and covariance of the kept functions' weights. Where large weights cancel,
-        predictions take a root of it, which has more digits.
+        predictions take a root of it, which has more digits. With K targets (S, K) and (S, S, K).
     alpha_, determined_ : ndarray, (S,)
-        Their prior precisions, and ``1 − α Σ_ii``: 1 where the data determine a weight.
+        Their prior precisions, and ``1 − α Σ_ii``: 1 where the data determine a weight. With K
+        targets `alpha_` is (S, K): a function has one precision, in units of each target's noise.
     coef_, intercept_ : ndarray, (D,), and float
         Only if all functions are linear in the inputs, as with ``basis="linear"``: then
-        ``X @ coef_ + intercept_`` is the prediction. The inputs that were dropped have 0.
+        ``X @ coef_ + intercept_`` is the prediction. The inputs that were dropped have 0. With K
+        targets (K, D) and (K,).
     feature_importances_ : ndarray, (D,)
         How much the prediction depends on each input: its mean squared change over the training
         rows when the input is set to a low and to a high value (those at one standard deviation
@@ -119,10 +125,13 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     augment_variance_ : float
         With `augment`, the prior variance of an extra weight.
     offset_ : float
-        The mean of the targets, which are centred before the fit.
+        The mean of the targets, which are centred before the fit. This and the three that follow
+        are one for each of several targets, (K,).
     noise_variance_ : float
         As estimated, or given; the noise in `predict` is ``calibration_**2`` times an estimated
-        one, and a given one as it is.
+        one, and a given one as it is. With outliers it is the square of what 68 % of them are
+        within, as of a normal distribution; with noise that varies, that which its relative
+        variance multiplies.
     calibration_ : float
         The factor of the classical standard deviations, with the noise given of those of the
         function; 1 for ``calibrate=None``.
@@ -131,8 +140,10 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         variance of what the kept functions leave out. It is 0 for ``calibrate=None``, with
         `augment`, for bases without a covariance kernel or with several, and where the rows held
         out show no need for it.
+    nu_ : float
+        With ``noise=StudentT()``, the degrees of freedom; infinite where no outliers show.
     log_evidence_ : float
-        Of the centred targets.
+        Of the centred targets, the sum over several; a lower bound of it with outliers.
     evidence_path_ : ndarray
         The objective (log evidence and log prior) along the accepted steps; it never falls.
     n_iter_ : int
@@ -221,7 +232,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as the same sample twice, a weight of 0 as none. With the noise
             given it may be a precision, see `noise`.
@@ -288,9 +299,11 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         """How precise the samples are beside each other, to begin with; None if equally so."""
         if noise.tails is not None:
             nu = noise.tails.nu
+            if problem.energy == 0:  # there is nothing to explain
+                return Tails(weights, np.zeros(len(X)), np.inf, False)
             family = self._family(basis, X, weights)
             return robust_start(problem, family, None if isinstance(nu, str) else float(nu))
-        if noise.varying:
+        if noise.varying and problem.energy > 0:
             return Varying(begin(basis, X), weights, problem.sites.n_targets)
         return None
 
@@ -353,6 +366,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         return KeptWeights(
             self.basis_, weights, self._covariance(), self._alpha, np.zeros_like(every), every
         )
+
+    def _latent_weights(self) -> Array:
+        return np.atleast_2d(self.weights_.T)
 
     @property
     def coef_(self) -> Array:

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 Array = np.ndarray
 
-_NU_BOUNDS = float(np.log(3.0)), float(np.log(100.0))  # of log ν, where it is finite; see `Tails`
+_LEAST_NU, _MOST_NU = 3.0, 100.0  # where it is finite; see `Tails`
 
 
 class UnequalNoise(ABC):
@@ -124,10 +124,12 @@ def likeliest_nu(counts: Array, squares: Array, n_targets: int, start: float) ->
     def cost(log_nu: float) -> float:
         return -float(counts @ log_density(float(np.exp(log_nu)), squares, n_targets))
 
-    found = minimize_scalar(cost, bounds=_NU_BOUNDS, method="bounded", options={"xatol": 1e-4})
+    bounds = float(np.log(_LEAST_NU)), float(np.log(_MOST_NU))
+    found = minimize_scalar(cost, bounds=bounds, method="bounded", options={"xatol": 1e-4})
     tried = {float(np.exp(found.x)): float(found.fun)}
-    if start < np.inf:
-        tried[start] = cost(float(np.log(start)))
+    for nu in (_LEAST_NU, start):
+        if nu < np.inf:
+            tried[nu] = cost(float(np.log(nu)))
     best = min(tried, key=lambda nu: tried[nu])
     normal = 0.5 * float(counts @ squares)
     return best if tried[best] + _price(counts) < normal else np.inf

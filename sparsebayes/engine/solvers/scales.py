@@ -84,7 +84,7 @@ class Family(CovarianceFamily, Protocol):
         """All functions."""
         ...
 
-    def columns(self, theta: Array, index: Array, rows: slice | None = None) -> Array:
+    def columns(self, theta: Array, index: Array, rows: slice | Array | None = None) -> Array:
         """The functions of `index`, at some of the samples."""
         ...
 

@@ -187,13 +187,13 @@ def test_the_process_of_several_targets():
     targets = rng.standard_normal((25, T)) + X[:, :1]
     family = ScaleFamily(RBF(1.3).fit(X, counts), X, counts, 1 << 28, ard=True)
     for noise in (None, 0.1):
-        sites = Gaussian(targets, counts, noise, 3.0 * (noise is None), 0.2, np.ones(T))
+        options = noise, 3.0 * (noise is None), 0.2
+        sites = Gaussian(targets, counts, *options, np.ones(T))
         model = ProcessModel(sites, family, 25, 2.0)
         point = model.begin(model.family.start, 1e-2) + 0.1
         found = differences(lambda p, model=model: model(p)[0], point)
         assert_allclose(model(point)[1], found, rtol=1e-6, atol=1e-6)
-        each = [ProcessModel(Gaussian(z, counts, noise, 3.0 * (noise is None), 0.2), family, 25, 2.0)
-                for z in targets.T]  # fmt: skip
+        each = [ProcessModel(Gaussian(z, counts, *options), family, 25, 2.0) for z in targets.T]
         assert_allclose(model(point)[0], np.mean([one(point)[0] for one in each]), rtol=1e-9)
         assert each[0].misfits(point) is None
         assert model.misfits(point).shape == (T,)

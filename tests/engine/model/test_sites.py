@@ -1,4 +1,4 @@
-"""Likelihoods of labels and residuals: derivatives, weights, extremes, and the evidence that rests on them."""
+"""Likelihoods of labels and residuals: derivatives, weights, extremes, and the evidence."""
 
 import numpy as np
 import pytest
