@@ -70,12 +70,13 @@ class Latent(AdaptableProblem):
     beta = 1.0
 
     def __init__(self, design: Design, prior: Prior, sites: Sites, *, share: bool = False) -> None:
-        self.prior, self.sites = prior, sites
+        self.sites = sites
         self.n_samples = float(sites.weights.sum())
         self.energy = self.n_samples
         count, outputs = design.shape[1], sites.outputs
         self.n_outputs = outputs
         self.group = outputs if share else 1
+        self.prior = prior.shared(self.group)
         every = np.arange(count * outputs)
         if self.group > 1:  # the weights of a function together
             self._function, self._output = np.divmod(every, outputs)
