@@ -3,12 +3,15 @@
 A search that takes all samples as equal puts functions where the outliers are, and no later turn
 takes them away. So before it, functions that share one precision are fitted to some of the samples
 with Student's t, at several scales and precisions; each has its weights found in turns with the
-noise of the samples. The one with most evidence says how far every sample is off. This is our own.
+noise of the samples. The one with most evidence says how far every sample is off. Where inputs have
+length scales of their own these are then learned with what is known by now, and the same is done
+once more there: with one scale for all inputs too much looks far off. This is our own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -19,13 +22,14 @@ from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.priors import Flat
 from sparsebayes.engine.model.unequal_noise import Tails
-from sparsebayes.engine.solvers.scales import Family
+from sparsebayes.engine.solvers.scales import Family, as_process, learn
 from sparsebayes.engine.solvers.trials import spread_over
 
 Array = np.ndarray
 Columns = Callable[[Array], Array]  # the functions of an index at all samples
 
-_ROWS, _FUNCTIONS = 256, 96  # of those that are looked at
+_ROWS, _FUNCTIONS = 256, 96  # of those that are looked at, at first
+_MORE = 2  # times as many at the scales that were learned
 _RATIOS = (1e-1, 1e-2, 1e-4)  # of the shared precision and β N
 _FEW, _MANY = 4, 25  # turns for each start, and for the best of them
 _BEST = 3
@@ -36,14 +40,29 @@ _ENOUGH = 1e-3  # nats in a turn, at which they end
 
 def robust_start(problem: Exact, family: Family | None, nu: float | None) -> Tails:
     """The precisions of all samples to begin with; `nu` if it is known."""
-    sites, index = problem.sites, spread_over(problem, min(problem.n_functions, _FUNCTIONS))
+    if family is None or not family.start.size:
+        return _guess(problem, None, np.empty((1, 0)), nu)
+    tails = _guess(problem, family, family.trials, nu)
+    if family.start.size == 1 or not as_process(problem, family):
+        return tails
+    seen = replace(problem.sites, unequal=tails)
+    theta = learn(Exact(problem.design, problem.prior, seen), family)
+    return _guess(problem, family, theta[None], nu, _MORE)
+
+
+def _guess(
+    problem: Exact, family: Family | None, thetas: Array, nu: float | None, more: int = 1
+) -> Tails:
+    """The same from functions at some scales, (k, T), with so many times the usual number."""
+    sites = problem.sites
+    index = spread_over(problem, min(problem.n_functions, more * _FUNCTIONS))
     n_rows = len(sites.counts)
-    chosen = np.sort(np.random.default_rng(0).permutation(n_rows)[:_ROWS])
+    chosen = np.sort(np.random.default_rng(0).permutation(n_rows)[: more * _ROWS])
     some = sites.rows(chosen)
     start = some.counts, np.zeros(chosen.size), nu or _NU, nu is None, sites.n_targets
     some = Gaussian(some.target, some.counts, None, 0.0, 0.0, some.levels, Tails(*start))
     ends = []
-    for columns, at_chosen in _designs(problem, family, index, chosen):
+    for columns, at_chosen in _designs(problem, family, thetas, index, chosen):
         at_rows = Exact(Dense(at_chosen), Flat(), some)
         for ratio in _RATIOS:
             end = _turns(at_rows, ratio, _FEW)
@@ -73,13 +92,13 @@ def robust_start(problem: Exact, family: Family | None, nu: float | None) -> Tai
 
 
 def _designs(
-    problem: Exact, family: Family | None, index: Array, rows: Array
+    problem: Exact, family: Family | None, thetas: Array, index: Array, rows: Array
 ) -> Iterator[tuple[Columns, Array]]:
     """What gives functions at all samples, and those of an index at some of them; at each scale."""
-    if family is None or not family.start.size:
+    if family is None:
         yield problem.design.columns, problem.design.columns(index)[rows]
         return
-    for theta in family.trials:
+    for theta in thetas:
         yield partial(family.columns, theta), family.columns(theta, index, rows)
 
 

@@ -135,6 +135,19 @@ def test_a_constant_target_is_predicted_as_it_is(model):
     assert np.isinf(found.alpha_[:, 1]).all()
 
 
+@pytest.mark.parametrize("row", [0, 30, 60, 199])
+def test_a_target_that_differs_from_a_constant_in_one_row(row):
+    rng = np.random.default_rng(0)
+    inputs = rng.uniform(-1, 1, (200, 2))
+    y = np.sin(3 * inputs[:, 0]) + 0.1 * rng.standard_normal(200)
+    rare = np.zeros(200)
+    rare[row] = 1.0
+    found = RVR(calibrate=None).fit(inputs, np.column_stack([y, rare]))
+    mean, std = found.predict(inputs, return_std=True)
+    assert np.isfinite(mean).all() and np.isfinite(std).all()
+    assert np.sqrt(np.mean((mean[:, 0] - np.sin(3 * inputs[:, 0])) ** 2)) < 0.1
+
+
 def test_constant_targets_alone():
     found = RVR(calibrate=None).fit(X, np.tile([2.0, -3.0], (80, 1)))
     assert_array_equal(found.predict(NEW), np.tile([2.0, -3.0], (30, 1)))

@@ -103,7 +103,11 @@ class ProcessModel:
         self.targets -= np.array([[np.average(z, weights=self.weights)] for z in self.targets])
         unit = np.array([np.sqrt(np.mean(z**2)) for z in self.targets])
         self.energy = chosen.size * float(np.mean(unit**2))
-        unit[unit == 0] = 1.0
+        self.n_targets = unit.size
+        if self.energy > 0:  # a target may be constant at the rows that are looked at
+            self.targets, unit = self.targets[unit > 0], unit[unit > 0]
+        else:
+            unit = np.ones(unit.size)
         self.targets /= unit[:, None]  # so that value and prior have no unit
         self.units = unit
         self.noise_rate = sites.noise_rate / unit**2
@@ -125,7 +129,7 @@ class ProcessModel:
         return np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
 
     def misfits(self, point: Array) -> Array | None:
-        if len(self.targets) == 1:
+        if self.n_targets == 1 or len(self.targets) < self.n_targets:
             return None
         _, factor = self._covariance(point)
         return None if factor is None else self._energies(factor)[1] * self.units**2
