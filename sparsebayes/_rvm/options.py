@@ -28,6 +28,7 @@ SOLVERS: dict[str, Solver] = {
     "subspace": Subspace(),
 }
 PRIORS = ("flat", "aic", "bic", "ric")
+NOISES = ("estimate", "student", "varying")
 
 
 def as_solver(solver: Any) -> Solver:
@@ -103,6 +104,8 @@ def as_noise_model(noise: Any, n_targets: int | None = None) -> Noise:
     """What a regression knows of its noise; `n_targets` if there are several."""
     if isinstance(noise, Gamma):
         return Noise(None, noise.a, noise.b)
+    if isinstance(noise, str) and noise == "student":
+        noise = StudentT()
     if isinstance(noise, StudentT):
         return Noise(None, tails=noise)
     if isinstance(noise, str) and noise == "varying":
@@ -114,8 +117,8 @@ def as_noise_model(noise: Any, n_targets: int | None = None) -> Noise:
     except ValueError:
         raise ValueError(
             f"noise must be 'estimate' or a positive variance, got {noise!r}; a prior of its "
-            "reciprocal is Gamma(c, d), outliers are StudentT(), and noise that depends on the "
-            "input is 'varying'."
+            "reciprocal is Gamma(c, d), outliers are 'student' or StudentT(nu), and noise "
+            "that depends on the input is 'varying'."
         ) from None
 
 

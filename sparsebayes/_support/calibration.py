@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult, brentq, minimize
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from sparsebayes._support.validation import as_number
 
@@ -215,6 +215,14 @@ def normal_width(nu: float) -> float:
     observations.
     """
     return 1.0 if nu == np.inf else float(stdtrit(nu, 0.5 + 0.5 * _CENTRE))
+
+
+def interval_width(coverage: float, nu: float | None = None) -> float:
+    """Half of a central interval, in standard deviations; with `nu`, of Student's t."""
+    upper = 0.5 + 0.5 * coverage
+    if nu is None or nu == np.inf:
+        return float(ndtri(upper))
+    return float(stdtrit(nu, upper)) / normal_width(nu)
 
 
 def most_likely(

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+TargetName = str | list[str] | None  # as a model file has it
+
 
 class TableError(ValueError):
     """A CSV file does not hold what is asked of it."""
@@ -36,6 +38,24 @@ class Table:
     columns: list[str]
     rows: list[list[str]]
     lines: list[int]
+
+    def named(self, text: str) -> list[str]:
+        """The columns that a text names: one, or several with commas between.
+
+        A name with a comma in it is taken as it is, and put in double quotes among others.
+        """
+        names = [text.strip()]
+        if names[0] not in self.columns:
+            try:
+                (cells,) = csv.reader([text], skipinitialspace=True)
+            except (csv.Error, ValueError):  # line ends, or nothing
+                cells = names
+            names = [cell.strip() for cell in cells] or names
+        self._check_columns(names)
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
+            raise TableError(f"column {repeated[0]!r} is named more than once in {text!r}")
+        return names
 
     def numbers(self, names: Sequence[str]) -> np.ndarray:
         """The named columns as an array of shape (rows, names)."""
@@ -144,6 +164,18 @@ def read_table(path: str | os.PathLike[str], *, keep_empty: bool = False) -> Tab
             )
     rows, lines = zip(*numbered[1:], strict=True)
     return Table(source, columns, list(rows), list(lines))
+
+
+def target_names(stored: TargetName, count: int) -> list[str]:
+    """A name for each target of a stored model; where there are none they are numbered."""
+    if isinstance(stored, list):
+        if not len(stored) == len(set(stored)) == count:
+            raise ValueError(
+                f"the model file names the targets {', '.join(map(repr, stored))}, but the model "
+                f"has {count}; save it with one name for each"
+            )
+        return stored
+    return [stored or "y"] if count == 1 else [f"{stored or 'y'}{k}" for k in range(count)]
 
 
 def format_table(columns: Mapping[str, np.ndarray]) -> str:

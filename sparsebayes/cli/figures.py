@@ -19,11 +19,14 @@ def check_directory(directory: str) -> None:
         raise NotADirectoryError(f"--figures: {directory!r} is not a directory")
 
 
-def new_axes(width: float = 8, height: float = 5, columns: int = 1) -> Any:
+def new_axes(
+    width: float = 8, height: float = 5, columns: int = 1, rows: int = 1, *, sharex: bool = False
+) -> Any:
     """Axes of a Figure of its own: pyplot and the user's backend stay out of it."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained").subplots(1, columns)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure.subplots(rows, columns, sharex=sharex)
 
 
 def png(figure: Any) -> bytes:

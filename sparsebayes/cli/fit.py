@@ -18,7 +18,7 @@ from sparsebayes.basis import as_basis
 from sparsebayes.cli.csv_table import TableError, read_table
 from sparsebayes.cli.figures import check_directory, new_axes, png
 from sparsebayes.cli.report import fit_report
-from sparsebayes.cli.tasks import Task, choose, refuse_foreign
+from sparsebayes.cli.tasks import PANELS, Task, choose, refuse_foreign
 from sparsebayes.datasets import load_gases, load_sensor
 from sparsebayes.persistence import dumps, final_estimator
 
@@ -28,26 +28,34 @@ _WIDTHS = np.geomspace(0.05, 2.0, 8)
 
 @dataclass(frozen=True)
 class TrainingData:
-    """A table split into inputs and target, and what is to be done with it."""
+    """A table split into inputs and targets, and what is to be done with it.
+
+    `y` has a column for each target if there are several.
+    """
 
     source: str
     X: np.ndarray
     y: np.ndarray
     features: list[str]
-    target: str
+    targets: list[str]
     task: Task
     why: str
+
+    @property
+    def target_name(self) -> str | list[str]:
+        """The name of the target, or those of several."""
+        return self.targets if len(self.targets) > 1 else self.targets[0]
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fitted model and what is to be said of it."""
+    """A fitted model and what is to be said of it, for each target where there are several."""
 
     model: Any
     widths_tried: int
-    training: str
+    training: list[str]
     folds: int = 0
-    held_out: str | None = None
+    held_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -58,10 +66,15 @@ def run(args: Namespace) -> None:
     if args.figures:
         check_directory(args.figures)
     data = _read_data(args)
+    if args.figures and len(data.targets) > PANELS:
+        raise ValueError(
+            f"--figures draws {PANELS} targets at most, but --target names {len(data.targets)}; "
+            "leave it out"
+        )
     result = _fit(data, args)
     files: dict[Path, bytes] = {}
     if args.output:
-        content = dumps(result.model, feature_names=data.features, target_name=data.target)
+        content = dumps(result.model, feature_names=data.features, target_name=data.target_name)
         files[Path(args.output)] = content
     if args.figures:
         files |= _figures(result.model, data, Path(args.figures))
@@ -79,23 +92,27 @@ def _read_data(args: Namespace) -> TrainingData:
         classes = args.task == "classification"
         table = read_table((load_gases if classes else load_sensor)().filename)
         source = f"the bundled {'gases' if classes else 'sensor'} data"
-        target = args.target or table.columns[-1]
+        targets = table.named(args.target) if args.target else table.columns[-1:]
     else:
-        table, source, target = read_table(args.csv), args.csv, args.target
-    if target is None:
-        raise TableError(
-            f"--target is needed: which column of {', '.join(map(repr, table.columns))}?"
-        )
-    names = [name.strip() for name in args.features.split(",")] if args.features else None
-    names = names or [name for name in table.columns if name != target]
+        table, source = read_table(args.csv), args.csv
+        if args.target is None:
+            raise TableError(
+                f"--target is needed: which column of {', '.join(map(repr, table.columns))}?"
+            )
+        targets = table.named(args.target)
+    names = table.named(args.features) if args.features else None
+    names = names or [name for name in table.columns if name not in targets]
     if not names:
-        raise TableError(f"{table.source}: there is no input column besides {target!r}")
-    if target in names:
-        raise TableError(f"column {target!r} is the target and cannot be an input")
+        listed = ", ".join(map(repr, targets))
+        raise TableError(f"{table.source}: there is no input column besides {listed}")
+    for target in targets:
+        if target in names:
+            one = "the target" if len(targets) == 1 else "a target"
+            raise TableError(f"column {target!r} is {one} and cannot be an input")
     X = table.numbers(names)
-    task, y, why = choose(table, target, args.task)
+    task, y, why = choose(table, targets, args.task)
     refuse_foreign(args, task, why)
-    return TrainingData(source, X, y, names, target, task, why)
+    return TrainingData(source, X, y, names, targets, task, why)
 
 
 def _fit(data: TrainingData, args: Namespace) -> FitResult:
@@ -105,7 +122,8 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
         warnings.simplefilter("always")
         model, tried = _fit_one(data.X, data.y, task, args)
     notes = list(dict.fromkeys(" ".join(str(w.message).split()) for w in caught))
-    training, held_out = task.judge(model, data.X, data.y), None
+    training = task.judge(model, data.X, data.y)
+    held_out: list[str] = []
     obstacle = task.obstacle(data.y, args.folds)
     if args.folds >= 2 and obstacle is None:
         with warnings.catch_warnings():

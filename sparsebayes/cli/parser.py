@@ -34,7 +34,7 @@ def _complain(message: str) -> None:
 
 
 def _fit(parser: ArgumentParser) -> None:
-    from sparsebayes._rvm.options import PRIORS, SOLVERS
+    from sparsebayes._rvm.options import NOISES, PRIORS, SOLVERS
     from sparsebayes.basis.names import NAMES
     from sparsebayes.classification.likelihood import INFERENCES, LINKS, MULTI_CLASS
 
@@ -44,9 +44,13 @@ def _fit(parser: ArgumentParser) -> None:
         nargs="?",
         help="data, first row column names (default: a data set that comes with the package)",
     )
-    parser.add_argument("--target", metavar="NAME", help="column to predict; needed with CSV")
     parser.add_argument(
-        "--features", metavar="A,B,...", help="input columns (default: all but the target)"
+        "--target",
+        metavar="A,B,...",
+        help="column to predict, or several with commas between (regression); needed with CSV",
+    )
+    parser.add_argument(
+        "--features", metavar="A,B,...", help="input columns (default: all but the targets)"
     )
     parser.add_argument(
         "--task",
@@ -89,9 +93,10 @@ def _fit(parser: ArgumentParser) -> None:
     regression = parser.add_argument_group("regression")
     regression.add_argument(
         "--noise",
-        type=word_or_number(["estimate"]),
+        type=word_or_number(NOISES),
         metavar="V",
-        help="'estimate' (default) or a fixed noise variance",
+        help=f"{', '.join(NOISES)} or a fixed noise variance (estimate); student is for outliers, "
+        "varying for noise that depends on the inputs",
     )
     classification = parser.add_argument_group("classification")
     classification.add_argument("--link", choices=LINKS, help="likelihood of two classes (logit)")
@@ -121,8 +126,9 @@ def _predict(parser: ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="OUT",
-        help="CSV of mean, std, lower, upper; of a classification label and probabilities; "
-        "inside is 0 outside the training data (default: stdout)",
+        help="CSV of mean, std, lower, upper, of several targets mean_A, std_A and so on for each; "
+        "of a classification label and probabilities; inside is 0 outside the training data "
+        "(default: stdout)",
     )
     parser.add_argument(
         "--coverage", type=probability, metavar="P", help="regression: of the interval (0.95)"

@@ -54,7 +54,8 @@ def _predict(record: StoredModel, table: Table, coverage: float | None) -> Colum
     with warnings.catch_warnings():
         # The columns were matched by name above.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return task.predict(record.model, X, coverage) | _inside(record, X)
+        found = task.predict(record.model, X, coverage, record.target_name)
+        return found | _inside(record, X)
 
 
 def _inside(record: StoredModel, X: np.ndarray) -> Columns:

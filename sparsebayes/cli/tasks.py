@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.metrics import PredictionErrorDisplay, log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from sparsebayes._support.calibration import interval_width
 from sparsebayes.classification import RVC
-from sparsebayes.cli.csv_table import Table, TableError, is_number
+from sparsebayes.cli.csv_table import Table, TableError, TargetName, is_number, target_names
+from sparsebayes.persistence import final_estimator
 from sparsebayes.regression import RVR
 
+PANELS = 30  # of a figure, one for each target
 _COVERAGE = 0.95
 # Whole numbers are taken for classes where there are few different ones, and rows enough of each.
 _MAX_CLASSES, _ROWS_PER_CLASS = 10, 5
@@ -36,8 +39,8 @@ class Task(Protocol):
         """The estimator, not fitted."""
         ...
 
-    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> str:
-        """How the model fits its training data."""
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[str]:
+        """How the model fits its training data, for each target."""
         ...
 
     def obstacle(self, y: np.ndarray, folds: int) -> str | None:
@@ -46,15 +49,17 @@ class Task(Protocol):
 
     def validate(
         self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
-    ) -> str:
-        """How held-out data are predicted."""
+    ) -> list[str]:
+        """How held-out data are predicted, for each target."""
         ...
 
-    def predict(self, model: Any, X: np.ndarray, coverage: float | None) -> Columns:
+    def predict(
+        self, model: Any, X: np.ndarray, coverage: float | None, target: TargetName
+    ) -> Columns:
         """What is written for new data."""
         ...
 
-    def figure(self, model: Any, data: Any, axes: Callable[[], Any]) -> Any:
+    def figure(self, model: Any, data: Any, axes: Callable[..., Any]) -> Any:
         """The figure of the fit, or None."""
         ...
 
@@ -67,45 +72,59 @@ class Regression:
         adapt = "ard" if args.length_scale == "evidence" else None
         return RVR(basis, noise=args.noise or "estimate", adapt=adapt, **common)
 
-    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> str:
-        residual = y - model.predict(X)
-        spread = np.sum((y - y.mean()) ** 2)
-        r2 = 1 - np.sum(residual**2) / spread if spread > 0 else np.nan
-        return f"RMSE {_rms(residual):.4g}, R² {r2:.4f}"
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[str]:
+        told = []
+        for target, residual in zip(_by_target(y), _by_target(y - model.predict(X)), strict=True):
+            spread = np.sum((target - target.mean()) ** 2)
+            r2 = 1 - np.sum(residual**2) / spread if spread > 0 else np.nan
+            told.append(f"RMSE {_rms(residual):.4g}, R² {r2:.4f}")
+        return told
 
     def obstacle(self, y: np.ndarray, folds: int) -> str | None:
         return f"{folds} folds need {2 * folds} rows" if len(y) < 2 * folds else None
 
     def validate(
         self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
-    ) -> str:
-        residual, inside = np.empty(len(y)), np.empty(len(y), dtype=bool)
+    ) -> list[str]:
+        residual, inside = np.empty(y.shape), np.empty(y.shape, dtype=bool)
         for train, test in KFold(folds, shuffle=True, random_state=seed).split(X):
-            mean, std = fit(X[train], y[train]).predict(X[test], return_std=True)
+            model = fit(X[train], y[train])
+            mean, std = model.predict(X[test], return_std=True)
             residual[test] = y[test] - mean
-            inside[test] = np.abs(residual[test]) <= ndtri(0.5 + _COVERAGE / 2) * std
-        cover = f"95 % intervals cover {100 * inside.mean():.1f} %"
-        return f"RMSE {_rms(residual):.4g}, {cover}"
+            inside[test] = np.abs(residual[test]) <= _width(model, _COVERAGE) * std
+        return [
+            f"RMSE {_rms(wrong):.4g}, 95 % intervals cover {100 * held.mean():.1f} %"
+            for wrong, held in zip(_by_target(residual), _by_target(inside), strict=True)
+        ]
 
-    def predict(self, model: Any, X: np.ndarray, coverage: float | None) -> Columns:
+    def predict(
+        self, model: Any, X: np.ndarray, coverage: float | None, target: TargetName
+    ) -> Columns:
         mean, std = model.predict(X, return_std=True)
-        half = ndtri(0.5 + (coverage or _COVERAGE) / 2) * std
-        return {"mean": mean, "std": std, "lower": mean - half, "upper": mean + half}
+        half = _width(model, coverage or _COVERAGE) * std
+        columns = {"mean": mean, "std": std, "lower": mean - half, "upper": mean + half}
+        names = target_names(target, len(_by_target(mean)))
+        if len(names) == 1:
+            return {kind: values.ravel() for kind, values in columns.items()}
+        return {
+            f"{kind}_{name}": values[:, k]
+            for k, name in enumerate(names)
+            for kind, values in columns.items()
+        }
 
-    def figure(self, model: Any, data: Any, axes: Callable[[], Any]) -> Any:
+    def figure(self, model: Any, data: Any, axes: Callable[..., Any]) -> Any:
         from sparsebayes.plots import RegressionDisplay
 
+        count = len(data.targets)
         if data.X.shape[1] > 1:
-            return PredictionErrorDisplay.from_predictions(
-                data.y, model.predict(data.X), kind="actual_vs_predicted", subsample=None, ax=axes()
-            ).figure_
+            return _error_figure(model, data, axes)
         return RegressionDisplay.from_estimator(
             model,
             data.X,
             data.y,
-            ax=axes(),
+            ax=axes(8, 3.2 * count, rows=count, sharex=True) if count > 1 else axes(),
             feature_name=data.features[0],
-            target_name=data.target,
+            target_name=data.target_name,
         ).figure_
 
 
@@ -118,8 +137,8 @@ class Classification:
         chosen = {name: value for name, value in given.items() if value is not None}
         return RVC(basis, **chosen, **common)
 
-    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> str:
-        return _scores(y, model.predict_proba(X), model.classes_)
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[str]:
+        return [_scores(y, model.predict_proba(X), model.classes_)]
 
     def obstacle(self, y: np.ndarray, folds: int) -> str | None:
         labels, counts = np.unique(y, return_counts=True)
@@ -131,22 +150,24 @@ class Classification:
 
     def validate(
         self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
-    ) -> str:
+    ) -> list[str]:
         classes = np.unique(y)
         probability = np.empty((len(y), classes.size))
         # Two rows of a class are never in the same fold, so that every model knows every class.
         for train, test in StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, y):
             probability[test] = fit(X[train], y[train]).predict_proba(X[test])
-        return _scores(y, probability, classes)
+        return [_scores(y, probability, classes)]
 
-    def predict(self, model: Any, X: np.ndarray, coverage: float | None) -> Columns:
+    def predict(
+        self, model: Any, X: np.ndarray, coverage: float | None, target: TargetName
+    ) -> Columns:
         if coverage is not None:
             raise ValueError("--coverage is for regression, but the model is a classification")
         probability = model.predict_proba(X)
         named = {f"p_{label}": p for label, p in zip(model.classes_, probability.T, strict=True)}
         return {"label": model.predict(X)} | named
 
-    def figure(self, model: Any, data: Any, axes: Callable[[], Any]) -> Any:
+    def figure(self, model: Any, data: Any, axes: Callable[..., Any]) -> Any:
         from sparsebayes.plots import ClassificationDisplay
 
         if data.X.shape[1] != 2:
@@ -157,8 +178,36 @@ class Classification:
             data.y,
             ax=axes(),
             feature_names=data.features,
-            target_name=data.target,
+            target_name=data.target_name,
         ).figure_
+
+
+def _error_figure(model: Any, data: Any, axes: Callable[..., Any]) -> Any:
+    """Targets against their predictions, a panel for each."""
+    count = len(data.targets)
+    columns = min(count, 3)
+    rows = math.ceil(count / columns)
+    panels = np.ravel(axes(4.0 * columns, 4.0 * rows, columns, rows) if count > 1 else axes())
+    values = _by_target(data.y), _by_target(model.predict(data.X))
+    for k, (panel, y, predicted) in enumerate(zip(panels[:count], *values, strict=True)):
+        PredictionErrorDisplay.from_predictions(
+            y, predicted, kind="actual_vs_predicted", subsample=None, ax=panel
+        )
+        if count > 1:
+            panel.set_title(data.targets[k])
+    for panel in panels[count:]:
+        panel.remove()
+    return panels[0].figure
+
+
+def _width(model: Any, coverage: float) -> float:
+    """Half of the central interval, in standard deviations."""
+    return interval_width(coverage, getattr(final_estimator(model), "nu_", None))
+
+
+def _by_target(values: np.ndarray) -> np.ndarray:
+    """A row for each target."""
+    return values.reshape(len(values), -1).T
 
 
 def _rms(values: np.ndarray) -> float:
@@ -171,8 +220,11 @@ def _scores(y: np.ndarray, probability: np.ndarray, classes: np.ndarray) -> str:
     return f"error {100 * wrong / len(y):.1f} % ({wrong} of {len(y)}), log loss {loss:.4f}"
 
 
-def choose(table: Table, target: str, wanted: str) -> tuple[Task, np.ndarray, str]:
+def choose(table: Table, targets: list[str], wanted: str) -> tuple[Task, np.ndarray, str]:
     """The task, the targets, and the reason for the choice."""
+    if len(targets) > 1:
+        return _choose_several(table, targets, wanted)
+    (target,) = targets
     cells = table.cells(target)
     why = "asked for by --task"
     if wanted == "auto":
@@ -192,6 +244,26 @@ def choose(table: Table, target: str, wanted: str) -> tuple[Task, np.ndarray, st
             "rows; classes need several rows each"
         )
     return Classification(), labels, why
+
+
+def _choose_several(table: Table, targets: list[str], wanted: str) -> tuple[Task, np.ndarray, str]:
+    """The same for several targets, which must be numbers."""
+    why = "asked for by --task"
+    if wanted == "classification":
+        raise TableError(
+            f"--task classification has one target, but --target names {len(targets)}; "
+            "fit a model for each"
+        )
+    if wanted == "auto":
+        why = f"there are {len(targets)} targets"
+        for target in targets:
+            kind, reason = _guess(table, target, table.cells(target))
+            if kind == "classification":
+                raise TableError(
+                    f"{table.source}: column {target!r} is taken for classes ({reason}), and "
+                    "several targets are for regression; name it as the only target"
+                )
+    return Regression(), table.numbers(targets), why
 
 
 def _guess(table: Table, target: str, cells: list[str]) -> tuple[str, str]:

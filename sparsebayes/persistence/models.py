@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -32,15 +33,15 @@ class StoredModel:
         The fitted model, or a Pipeline that ends in one.
     feature_names : list of str
         Names of the input columns; empty if unknown.
-    target_name : str or None
-        Name of the target column.
+    target_name : str, list of str or None
+        Name of the target column; a list of names if there are several targets.
     version : str
         Version of the package that wrote the file.
     """
 
     model: Any
     feature_names: list[str] = field(default_factory=list)
-    target_name: str | None = None
+    target_name: str | list[str] | None = None
     version: str = "unknown"
 
     @property
@@ -62,9 +63,7 @@ def package_version() -> str:
         return "unknown"
 
 
-def dumps(
-    model: BaseEstimator, *, feature_names: Any = None, target_name: str | None = None
-) -> bytes:
+def dumps(model: BaseEstimator, *, feature_names: Any = None, target_name: Any = None) -> bytes:
     """The content of a model file; see :func:`save`."""
     final = final_estimator(model)
     if trusted.name_of_class(type(final)) not in trusted.ESTIMATORS:
@@ -80,7 +79,7 @@ def dumps(
             {
                 "version": package_version(),
                 "feature_names": [str(name) for name in feature_names],
-                "target_name": None if target_name is None else str(target_name),
+                "target_name": _target_names(target_name),
                 "objects": objects.pack(model),
             }
         )
@@ -95,7 +94,7 @@ def save(
     path: str | os.PathLike[str],
     *,
     feature_names: Any = None,
-    target_name: str | None = None,
+    target_name: Any = None,
 ) -> None:
     """Store a fitted model.
 
@@ -109,8 +108,8 @@ def save(
         The file, by custom ``*.skops``.
     feature_names : sequence of str, default=None
         Names of the input columns; None takes the model's ``feature_names_in_``, if any.
-    target_name : str, default=None
-        Name of the target column.
+    target_name : str or sequence of str, default=None
+        Name of the target column, or the names of all if there are several targets.
 
     Raises
     ------
@@ -119,6 +118,19 @@ def save(
     """
     content = dumps(model, feature_names=feature_names, target_name=target_name)
     write_files({Path(path): content})
+
+
+def _target_names(names: Any) -> str | list[str] | None:
+    """The name of one target, or a list of those of several, one at least."""
+    if names is None or isinstance(names, str) or not isinstance(names, Iterable):
+        return None if names is None else str(names)
+    listed = [str(name) for name in names]
+    if not listed:
+        raise ValueError(
+            f"target_name must be a name or a sequence of names, got {names!r}; None is for "
+            "targets without names."
+        )
+    return listed
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -167,14 +179,19 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         return stream.read(size)
 
 
+def _are_names(names: Any) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+
+
 def _restore(content: bytes) -> StoredModel:
     """What a file holds, or `Refused`."""
     record = archive.read(content)
     if record.keys() != _ENTRIES:
         raise archive.damaged(f"entries {sorted(record)}")
     features, target, version = (record[key] for key in ("feature_names", "target_name", "version"))
-    named = isinstance(features, list) and all(isinstance(name, str) for name in features)
-    if not named or not isinstance(target, (str, type(None))) or not isinstance(version, str):
+    several = _are_names(target) and len(target) > 0
+    named = _are_names(features) and (several or isinstance(target, (str, type(None))))
+    if not named or not isinstance(version, str):
         raise archive.damaged("names that are no text")
     try:
         model = objects.unpack(record["objects"])

@@ -39,6 +39,7 @@ _PARTS = (
     *_of("sparsebayes.dictionaries", "DCT Kernel Union Wavelet"),
     *_of("sparsebayes.engine", "EM Effort Flat Gamma Policy Sequential Smoothness Subspace"),
     *_of("sparsebayes.engine", "Trace"),
+    *_of("sparsebayes.regression", "StudentT"),
     *_of("sparsebayes.uncertain", "Imputation Slope StochasticEM"),
 )
 
@@ -52,6 +53,7 @@ _RECORDS = {
     "forecasting.Recursion": "sparsebayes.forecasting.propagation.Recursion",
     "gp.SupportPosterior": "sparsebayes.gp.support.SupportPosterior",
     "left_out.LeftOut": "sparsebayes._rvm.left_out.LeftOut",
+    "noise.NoiseVariance": "sparsebayes._rvm.noise.NoiseVariance",
     "noisy_inputs.InputMixture": "sparsebayes.uncertain.noisy.mixture.InputMixture",
     "noisy_inputs.Process": "sparsebayes.uncertain.noisy.mixture.Process",
     "noisy_inputs.Theta": "sparsebayes.engine.noisy_gp.Theta",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import stdtr
 from scipy.stats import binom
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.calibration import normal_width
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import check_coverage, whole_number
 from sparsebayes.plots._style import BLUE, GREY, INK
@@ -193,13 +195,18 @@ class CalibrationDisplay:
                 "sklearn.calibration.CalibrationDisplay."
             )
         mean, std = estimator.predict(X, return_std=True)
+        _check_one_target("estimator", mean)
+        model = estimator[-1] if hasattr(estimator, "steps") else estimator
         if name is None:
-            name = type(estimator[-1] if hasattr(estimator, "steps") else estimator).__name__
-        return cls.from_predictions(y, mean, std, axes=axes, n_bins=n_bins, band=band, name=name)
+            name = type(model).__name__
+        nu = getattr(model, "nu_", None)
+        return cls.from_predictions(
+            y, mean, std, nu=nu, axes=axes, n_bins=n_bins, band=band, name=name
+        )
 
     @classmethod
-    def from_predictions(cls, y, mean, std, *, axes=None, n_bins=10, band=0.95, name=None):
-        """Draw the calibration of Gaussian predictions.
+    def from_predictions(cls, y, mean, std, *, nu=None, axes=None, n_bins=10, band=0.95, name=None):
+        """Draw the calibration of Gaussian predictions, or of Student's t.
 
         Parameters
         ----------
@@ -207,6 +214,9 @@ class CalibrationDisplay:
             Targets.
         mean, std : array-like of shape (n_samples,)
             Mean and standard deviation of the predictions, the noise included.
+        nu : float, default=None
+            Degrees of freedom of Student's t; `std` is then where a standard deviation of a normal
+            distribution would be, with 68 % inside. None is a normal distribution.
         axes : pair of matplotlib Axes, default=None
             Where to draw; None is a new figure.
         n_bins : int, default=10
@@ -223,4 +233,20 @@ class CalibrationDisplay:
         require("matplotlib", cls.__name__)
         n_bins = whole_number("n_bins", n_bins)
         band = check_coverage(band, "band")
-        return cls(pit=pit_values(y, mean, std), n_bins=n_bins, band=band, name=name).plot(axes)
+        for argument, values in (("y", y), ("mean", mean)):
+            _check_one_target(argument, values)
+        pit = pit_values(y, mean, std)
+        if nu is not None and np.isfinite(nu):
+            pit = stdtr(nu, normal_width(nu) * (np.ravel(y) - np.ravel(mean)) / np.ravel(std))
+        return cls(pit=pit, n_bins=n_bins, band=band, name=name).plot(axes)
+
+
+def _check_one_target(argument, values):
+    """Values of one target, or an error that says how to draw one of several."""
+    shape = np.shape(values)
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            f"CalibrationDisplay draws one target, got {argument} with {shape[1]}; choose one, k, "
+            "with from_predictions(y[:, k], mean[:, k], std[:, k]), where mean, std = "
+            "estimator.predict(X, return_std=True)."
+        )

@@ -49,15 +49,16 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     prior : str, float or prior object, default="flat"
         On the precisions: "flat" is the classical machine; "aic", "bic", "ric" or a number c give
         the smoothness prior [4]_, which keeps fewer functions; or ``Gamma(a, b)``.
-    noise : "estimate", float, Gamma, StudentT, "varying" or array-like, default="estimate"
+    noise : {"estimate", "student", "varying"}, float, Gamma, StudentT or array-like, \
+            default="estimate"
         A fixed noise variance, or its estimate from the evidence; ``Gamma(c, d)`` is a prior of
         the precision 1/σ² [1]_, which keeps the noise from collapsing where there is next to none
         (as an inverse-gamma prior of the variance it has shape c and scale d, in squared units of
         y). With a fixed one `sample_weight` may say how precise each sample is: ``noise=1.0`` and
         ``sample_weight=1 / sd**2``. With several targets there is one noise variance for each, and
-        as many may be given. ``StudentT()`` is for outliers: samples far from the others hardly
-        count. "varying" is for noise that depends on the inputs: its log variance is a second
-        sparse expansion. Both take two to four times the time.
+        as many may be given. "student" is for outliers: samples far from the others hardly count
+        (``StudentT(nu)`` gives the degrees of freedom). "varying" is for noise that depends on the
+        inputs: its log variance is a second sparse expansion. Both take two to five times the time.
     adapt : "auto", "ard", "isotropic" or None, default="auto"
         Length scales to learn from the evidence: one for each input ("ard"), so that those of
         inputs without effect grow; a common factor ("isotropic"); or none. What the basis has is

@@ -4,6 +4,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
+from sparsebayes._rvm.options import NOISES
 from sparsebayes.cli import argument_types, main
 from sparsebayes.cli.parser import make_parser
 from tests.cli.refusal import fails
@@ -56,6 +57,13 @@ def test_help_names_the_priors(capsys):
     assert "flat, aic, bic, ric or a number" in capsys.readouterr().out
 
 
+def test_help_names_the_kinds_of_noise(capsys):
+    with pytest.raises(SystemExit):
+        main(["fit", "--help"])
+    told = capsys.readouterr().out
+    assert ", ".join(NOISES) in " ".join(told.split())
+
+
 def test_only_the_chosen_command_has_arguments():
     assert make_parser("predict").parse_args(["predict", "m", "d"]).csv == "d"
     with pytest.raises(SystemExit):
@@ -86,6 +94,7 @@ def test_an_error_names_the_help(capsys, tmp_path, monkeypatch):
         (argument_types.axes, "0,-1", (0, -1)),
         (argument_types.word_or_number(["flat"]), "flat", "flat"),
         (argument_types.word_or_number(["flat"]), "0.5", 0.5),
+        (argument_types.word_or_number(NOISES), "student", "student"),
     ],
 )
 def test_types(kind, text, value):

@@ -21,6 +21,7 @@ CHOICES = {
 # Options that take one of the words or a number.
 WORDS_OR_NUMBER = {
     ("fit", "prior"): "sparsebayes._rvm.options:PRIORS",
+    ("fit", "noise"): "sparsebayes._rvm.options:NOISES",
     ("denoise", "prior"): "sparsebayes._rvm.options:PRIORS",
 }
 # Words of the command line itself: the library infers the task from the class of the model, and

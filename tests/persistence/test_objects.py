@@ -31,6 +31,7 @@ from sparsebayes import (
     ReducedRankGPR,
     Sequential,
     Smoothness,
+    StudentT,
     Subspace,
     Trace,
     persistence,
@@ -70,7 +71,12 @@ def regressors():
         yield RVR(RBF(2.0), solver=solver, tol=0.5).fit(X, Y)
     for prior in (Flat(), Gamma(0.1, 0.1), Smoothness(1.0), Trace(1.0), "bic", 0.5):
         yield RVR(RBF(2.0), prior=prior, random_state=np.random.RandomState(3)).fit(X, Y)
-    yield RVR(RBF(2.0), augment=True).fit(X, Y)
+    both = np.column_stack([Y, 100.0 * X[:, 1] * Y])
+    for noise in (Gamma(1.0, 0.1), StudentT(), StudentT(4.0), "varying", 0.01):
+        for targets in (Y, both):
+            yield RVR(RBF(2.0), noise=noise).fit(X, targets)
+    for targets in (Y, both):
+        yield RVR(RBF(2.0), augment=True).fit(X, targets)
     many, y, _ = make_sinc(600, noise=0.1, random_state=0)
     yield RVR(RBF(2.0), augment="fast").fit(many, y)
 

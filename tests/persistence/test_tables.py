@@ -196,6 +196,12 @@ def test_tables_that_are_no_models(refused, table, match):
         ("feature_names", "abc", "no text"),
         ("feature_names", [1], "no text"),
         ("target_name", 7, "no text"),
+        ("target_name", [], "no text"),
+        ("target_name", ["a", 7], "no text"),
+        ("target_name", ["a", None], "no text"),
+        ("target_name", [["a"]], "no text"),
+        ("target_name", ("a", "b"), "no text"),
+        ("target_name", {"a": "b"}, "no text"),
         ("version", None, "no text"),
     ],
 )

@@ -88,6 +88,10 @@ def test_degrees_of_freedom_are_found(seed):
     assert_allclose(np.sqrt(model.noise_variance_) / normal_width(model.nu_), 0.1, rtol=0.15)
 
 
+def test_a_word_is_enough(model):
+    assert_array_equal(RVR(noise="student").fit(X, Y).predict(NEW), model.predict(NEW))
+
+
 def test_degrees_of_freedom_may_be_given():
     model = RVR(noise=StudentT(5.0)).fit(X, Y)
     assert model.nu_ == 5.0
