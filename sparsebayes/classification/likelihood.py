@@ -12,7 +12,7 @@ from sparsebayes.engine import Logit, Probit, Sites, Softmax
 
 Array = np.ndarray
 
-LINKS = ("logit", "probit")
+LINKS = ("logit", "probit", "least_squares")
 MULTI_CLASS = ("multinomial", "ovr")
 # How the variance of a latent value enters its likelihood, by the name of the inference.
 _CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
@@ -42,9 +42,9 @@ def check_likelihood(link: Any, inference: Any, multi_class: Any) -> None:
     check_choice("link", link, LINKS)
     check_choice("inference", inference, INFERENCES)
     check_choice("multi_class", multi_class, MULTI_CLASS)
-    if link == "logit" and inference != "laplace":
+    if link != "probit" and inference != "laplace":
         raise ValueError(
-            f"inference={inference!r} needs link='probit'; link='logit' has inference='laplace'."
+            f"inference={inference!r} needs link='probit'; link={link!r} has inference='laplace'."
         )
 
 

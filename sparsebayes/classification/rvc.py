@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import as_prior
@@ -16,8 +17,9 @@ from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_labels, check_switches
 from sparsebayes.basis import Basis
-from sparsebayes.classification import class_probability
+from sparsebayes.classification import class_probability, least_squares
 from sparsebayes.classification.class_weight import weigh_classes
+from sparsebayes.classification.least_squares import fit_least_squares
 from sparsebayes.classification.likelihood import (
     Samples,
     check_likelihood,
@@ -52,8 +54,12 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
     prior : str, float or prior object, default="flat"
         On the precisions: "flat" is the classical machine; "aic", "bic", "ric" or a number c
         charge c for each effective parameter [4]_ and keep fewer functions; or ``Gamma(a, b)``.
-    link : {"logit", "probit"}, default="logit"
-        The likelihood of two classes: ``1/(1 + exp(−f))`` or ``Φ(f)``.
+    link : {"logit", "probit", "least_squares"}, default="logit"
+        The likelihood of two classes: ``1/(1 + exp(−f))`` or ``Φ(f)``. "least_squares" is a
+        regression on labels, with one precision for each function in all classes, and
+        probabilities that are fitted to what it says of each row without that row. With many
+        classes, as of pictures, it errs less and is faster, and keeps more functions;
+        ``prior="aic"`` keeps fewer.
     inference : {"laplace", "mean_field", "tap"}, default="laplace"
         How the posterior is made Gaussian: at its maximum [1]_, or for the probit link by the
         naive or the adaptive TAP mean field [3]_; the latter is expectation propagation, the
@@ -124,7 +130,10 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
     augment_variance_ : float or ndarray, (K,)
         With `augment`, the prior variance of an extra weight; of each model if there are several.
     sigma_ : ndarray, (P, P)
-        Posterior covariance of the P kept weights: of ``weights_[numpy.isfinite(alpha_)]``.
+        Posterior covariance of the P kept weights: of ``weights_[numpy.isfinite(alpha_)]``; with
+        least squares, of those of each class.
+    offset_, noise_variance_ : ndarray, (K,) or float, and float
+        Only with least squares: the means of the targets, and the variance around the outputs.
     log_evidence_ : float
         The approximate log evidence; with one model for each class the sum over them.
     evidence_path_ : ndarray
@@ -244,7 +253,12 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         basis = self._fit_basis(X, weights)
         self.__dict__.pop("estimators_", None)
         samples = Samples(X, X[seen], labels, weights[seen])
-        if self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
+        for name in ("_temperature", "offset_", "noise_variance_", "_sigma_root"):
+            self.__dict__.pop(name, None)
+        if self.link == "least_squares":
+            fit_least_squares(self, solver, basis, samples, progress)
+            self._store_inputs(samples.rows, np.atleast_2d(self.weights_), samples.weights)
+        elif self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
             fit_one_vs_rest(self, solver, basis, samples, progress)
             self._store_inputs(samples.rows, self.weights_, samples.weights)
         else:
@@ -329,7 +343,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     @property
     def intercept_(self) -> Array:
-        return self._linear_terms("intercept_")[1]
+        return self._linear_terms("intercept_")[1] + getattr(self, "offset_", 0.0)
 
     def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """How strongly the model decides; or the latent function and its uncertainty.
@@ -344,12 +358,15 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         -------
         decision : ndarray, (n,), with more than two classes (n, K)
             The log odds of the second of two classes, or the logarithms of the probabilities,
-            by `predict_proba`: in units of the latent function, and nearer to 0 than its mean
-            where it is uncertain.
+            by `predict_proba`: in units of the latent function (but with least squares), and
+            nearer to 0 than its mean where it is uncertain.
         mean, std : ndarray, the same shape
             Only if asked for.
         """
         X = check_inputs(self, X)
+        if return_std and self._by_least_squares:
+            mean, variance = least_squares.outputs(self).marginal(X)
+            return mean, np.sqrt(variance)
         if return_std:
             mean, variance = self._latent(X, with_variance=True)
             if self.classes_.size == 2:
@@ -372,7 +389,18 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         """
         return self._probabilities(check_inputs(self, X))
 
+    @property
+    def _by_least_squares(self) -> bool:
+        return hasattr(self, "_temperature")
+
+    def _kept_weights(self) -> KeptWeights:
+        if self._by_least_squares or self.link == "least_squares":
+            return least_squares.kept_weights(self)
+        return super()._kept_weights()
+
     def _probabilities(self, X: Array) -> Array:
+        if self._by_least_squares:
+            return np.exp(least_squares.log_probabilities(self, X))
         if self.classes_.size > 2 and not hasattr(self, "estimators_"):
             return self._softmax(X)
         average = class_probability.logit if self.link == "logit" else class_probability.probit
@@ -406,7 +434,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         labels : ndarray, (n,)
         """
         X = check_inputs(self, X)
-        if self.classes_.size == 2:
+        if self.classes_.size == 2 and not self._by_least_squares:
             mean = self._latent(X, with_variance=False)[0][:, 0]
             best = (mean > 0).astype(np.intp)
             doubtful = np.abs(mean) < 1e-12  # there the probabilities may be equal in rounding

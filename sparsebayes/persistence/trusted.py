@@ -47,6 +47,7 @@ _PARTS = (
 _RECORDS = {
     "augment.TrainingRows": "sparsebayes._rvm.augment.TrainingRows",
     "augment.RowSummary": "sparsebayes._rvm.augment.RowSummary",
+    "classification.Temperature": "sparsebayes.classification.temperature.Temperature",
     "forecasting.Differences": "sparsebayes.forecasting.lags.Differences",
     "forecasting.Embedding": "sparsebayes.forecasting.lags.Embedding",
     "forecasting.Exogenous": "sparsebayes.forecasting.exogenous.Exogenous",

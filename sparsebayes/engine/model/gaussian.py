@@ -122,7 +122,7 @@ class Gaussian:
     @property
     def settled(self) -> bool:
         """Whether there is nothing to be found in turns."""
-        fixed = self.n_targets == 1 or self.noise_variance is not None
+        fixed = self.levels is None or self.n_targets == 1 or self.noise_variance is not None
         return fixed and (self.unequal is None or self.unequal.settled)
 
 
