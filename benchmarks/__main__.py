@@ -20,6 +20,7 @@ GROUPS = {
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
     "predictive": ("uncertainty", "defaults"),
     "calibration": ("coverage", "cost", "many-inputs", "known-noise"),
+    "noise-and-targets": ("targets", "outliers", "varying"),
     "denoise": ("signals", "images", "transforms", "union"),
     "inputs": ("moments", "paths", "noisy"),
     "sampling": ("samplers", "fronts"),
@@ -59,12 +60,13 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--splits",
         type=int,
-        help="with a part of predictive or calibration: so many splits; with draws: so many draws",
+        help="with a part of predictive, calibration or noise-and-targets: so many splits; with "
+        "draws: so many draws",
     )
     parser.add_argument(
         "--data",
-        help="with a part of predictive: this data set alone; of calibration: these, with commas "
-        "between them; with draws: problems whose name begins so",
+        help="with a part of predictive: this data set alone; of calibration or noise-and-targets: "
+        "these, with commas between them; with draws: problems whose name begins so",
     )
     parser.add_argument(
         "--models",
@@ -74,7 +76,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="with a part of calibration, or draws: measure only what is not stored yet",
+        help="with a part of calibration or noise-and-targets, or draws: measure only what is not "
+        "stored yet",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
@@ -98,6 +101,7 @@ def measure(
         uncertainty,
     )
     from benchmarks.calibration import page as calibration
+    from benchmarks.noise_and_targets import page as noise_and_targets
 
     quick, size = options.quick, options.size
     if section in large.SECTIONS:
@@ -112,6 +116,8 @@ def measure(
         yield from part.run(quick, options.splits, options.data)
     elif section in calibration.SECTIONS:
         yield from calibration.run(section, options, stored)
+    elif section in noise_and_targets.SECTIONS:
+        yield from noise_and_targets.run(section, options, stored)
     elif section in GROUPS["denoise"]:
         yield from denoising.run(section, quick, size, options.seed)
     elif section in inputs.SECTIONS:

@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks.calibration import cost, coverage, known_noise, many_inputs, summary
 from benchmarks.peers.error_bars import all_regressions
 from benchmarks.tools import tables
+from benchmarks.tools.listed import listed
 
 Record = dict[str, Any]
 
@@ -29,11 +30,11 @@ def run(
     stored : dict of str to dict
         What was measured before.
     """
-    only = _listed("--data", options.data, coverage.SETS)
+    only = listed("--data", options.data, coverage.SETS)
     done = tuple(stored) if options.resume else ()
     if section == "coverage":
         every = {model.name: model for model in all_regressions()}
-        models = [every[name] for name in _listed("--models", options.models, every) or every]
+        models = [every[name] for name in listed("--models", options.models, every) or every]
         plan = coverage.plan(options.quick, options.splits, options.size, options.seed, only)
         yield from coverage.run(plan, models, stored, options.resume)
     elif section == "cost":
@@ -43,15 +44,6 @@ def run(
         yield from many_inputs.run(options.quick, options.splits, done)
     else:
         yield from known_noise.run(options.quick, options.splits)
-
-
-def _listed(option: str, text: str | None, known: Any) -> list[str]:
-    """Names between commas."""
-    names = [name.strip() for name in text.split(",")] if text else []
-    for name in names:
-        if name not in known:
-            raise SystemExit(f"{option}: no {name!r}; there are {', '.join(known)}.")
-    return names
 
 
 def section(results: dict[str, Any]) -> list[str]:

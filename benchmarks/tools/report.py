@@ -18,6 +18,7 @@ from benchmarks import (
     uncertainty,
 )
 from benchmarks.calibration import page as calibration
+from benchmarks.noise_and_targets import page as noise_and_targets
 from benchmarks.tools import tables
 
 FACTORS = {  # the largest fit time of RVR, in fastrvm's
@@ -132,6 +133,7 @@ def render(results: dict[str, Any]) -> str:
     if "defaults" in results:
         parts += ["## Which defaults\n", defaults.to_markdown(results["defaults"])]
     parts += calibration.section(results)
+    parts += noise_and_targets.section(results)
     parts += denoising.section(results)
     parts += inputs.section(results)
     parts += sampling.section(results)

@@ -1,0 +1,1 @@
+"""Several targets at once, outliers, and noise that varies with the input."""
