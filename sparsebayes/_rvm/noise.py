@@ -22,7 +22,7 @@ class StudentT:
     ----------
     nu : "estimate" or float, default="estimate"
         Degrees of freedom: few for many outliers, and with many the noise is normal. They are
-        found by the evidence, or given.
+        found by the evidence, between 3 and 100 or infinite where no outliers show; or given.
 
     Examples
     --------

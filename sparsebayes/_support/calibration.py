@@ -141,7 +141,7 @@ def calibrated(
     if calibrate is None:
         return _stacked([Calibration()] * targets.shape[1], y)
     parts = []
-    for train, test in _folds(X, y, weights, calibrate, name, enough):
+    for train, test in held_out_folds(X, y, weights, calibrate, name, enough):
         found = fit(train)(test)
         every = ((y[test] - found.mean) ** 2, *found[1:])
         parts.append([weights[test], *(_by_target(one, targets[test].shape) for one in every)])
@@ -294,7 +294,7 @@ def most_likely(
     return wider(found.x, float(found.fun))
 
 
-def _folds(
+def held_out_folds(
     X: Array, y: Array, weights: Array, calibrate: Any, name: str, enough: int
 ) -> Iterator[Fold]:
     """Of the rows with weight."""

@@ -6,7 +6,7 @@ that one; `_support.calibration` finds what its errors say.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +19,14 @@ from sparsebayes._support.calibration import (
     Forecast,
     Forecaster,
     calibrated,
+    held_out_folds,
     is_splitter,
     merged,
 )
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Gaussian, InTurns, Solver
-from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise
+from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
+from sparsebayes.regression.varying_noise import NoiseModel
 
 if TYPE_CHECKING:
     from sparsebayes.regression.rvr import RVR
@@ -63,6 +65,7 @@ class HeldOut:
     noise: Noise
     sites: Gaussian
     folds: Any
+    _fits: dict[bytes, Forecaster] = field(default_factory=dict)
 
     def calibration(self) -> tuple[Calibration, LeftOut | None]:
         """How to widen the standard deviations, and the process of what the model leaves out."""
@@ -91,6 +94,35 @@ class HeldOut:
             )  # fmt: skip
         return found, process
 
+    def gain_of_varying_noise(self) -> float:
+        """What noise that varies gains of the log density of rows held out, in nats.
+
+        Both kinds of noise are fitted to the other rows, and have the factor for their standard
+        deviations that suits them best.
+        """
+        X, y, weights = self.X, self.y, self.weights
+        plain = replace(self.sites, unequal=None)
+        equal = replace(self, sites=plain, noise=Noise(None), _fits={})
+        folds = "auto" if self.folds is None else self.folds
+        name = type(self.model).__name__
+        parts: tuple[list[Array], list[Array]] = [], []
+        counts = []
+        for train, test in held_out_folds(X, y, weights, folds, name, len(X)):
+            counts.append(weights[test])
+            for fits, found in zip((self, equal), parts, strict=True):
+                forecast = fits._fold(X, y, weights, train, False)(test)
+                variance = np.broadcast_to(forecast.variance, forecast.mean.shape)
+                ratio = (y[test] - forecast.mean) ** 2 / variance
+                found.append(np.stack([np.log(variance), ratio]).reshape(2, len(test), -1))
+        if not counts:
+            return 0.0
+        every, losses = np.concatenate(counts), []
+        for found in parts:
+            logs, ratio = np.concatenate(found, axis=1)
+            scale = every @ ratio / every.sum()  # of each target
+            losses.append(0.5 * float(every @ (logs + np.log(scale)).sum(axis=1)))
+        return losses[1] - losses[0]
+
     def _again(self) -> bool:
         """Whether length scales are learned again.
 
@@ -115,13 +147,24 @@ class HeldOut:
         unequal = self.sites.unequal
         if unequal is None:
             return None
+        if isinstance(unequal, Varying):
+            assert isinstance(unequal.model, NoiseModel)
+            basis = self.model._fit_basis(self.X[rows], self.weights[rows])
+            fresh = unequal.model.on(basis, self.X[rows])
+            return Varying(fresh, self.weights[rows], unequal.n_targets)
         number = np.cumsum(self.weights > 0) - 1  # of a row among those with weight
         part = unequal.rows(number[rows])
         return replace(part, estimate=False) if isinstance(part, Tails) else part
 
     def _fold(self, X: Array, y: Array, weights: Array, rows: Array, again: bool) -> Forecaster:
-        """The predictions of a fit to some rows."""
-        model, whole = self.model, self.model.predictive()
+        """The predictions of a fit to some rows; those of the same rows are kept."""
+        key = rows.tobytes()
+        if key not in self._fits:
+            self._fits[key] = self._fit(X, y, weights, rows, again)
+        return self._fits[key]
+
+    def _fit(self, X: Array, y: Array, weights: Array, rows: Array, again: bool) -> Forecaster:
+        model = self.model
         tol = max(model.tol, _FOLD_TOL)
         known = self.noise.variance
         part = X[rows], weights[rows]
@@ -143,7 +186,7 @@ class HeldOut:
         quick = self.solver.quick() if hasattr(self.solver, "quick") else self.solver
         if again:
             basis, solution = model._climb(quick, problem, basis, *part, None, tol)
-            fold = model._of_fold(basis, part[0], targets, solution)
+            fold, whole = model._of_fold(basis, part[0], targets, solution), model.predictive()
             # With fewer rows another kind of model may be found: its errors count, not its std.
             return lambda test: forecast(whole, test)._replace(mean=fold.mean(X[test]))
         if problem.in_turns:
@@ -151,7 +194,8 @@ class HeldOut:
         solution = model._run(quick, problem, tol)
         fold = model._of_fold(basis, part[0], targets, solution)
         functions = np.sort(basis.distinct_[solution.state.active])
-        precisions = np.ones(len(rows)) if unequal is None else unequal.precisions
+        found = model._sites(solution).unequal
+        precisions = np.ones(len(rows)) if found is None else found.precisions
         process = self._left_out(
             basis, functions, part[0], y[rows], part[1], precisions, fold.noise
         )

@@ -76,7 +76,7 @@ class NoiseModel:
             price = Trace(0.5 * float(np.log(counts.sum())))
             found = self._search(basis, price, sites, family)
             if not found.state.active.size:
-                return replace(self, level=level, log_variance=np.full(len(squares), level))
+                return self
             if family is not None and found.theta is not None:
                 basis = family.basis(found.theta)
         state = self._search(basis, Flat(), sites, None).state
@@ -90,6 +90,11 @@ class NoiseModel:
             log_variance=level + state.local.point.f[:, 0],
             log_prior=state.evidence - state.local.expansion.value,
         )
+
+    def on(self, basis: Basis, X: Array) -> NoiseModel:
+        """The same for other rows, to be fitted to them: functions of a basis at these scales."""
+        rescaled = basis.rescaled(self.basis.log_scales())
+        return NoiseModel(rescaled, X, self.varies, log_variance=np.zeros(len(X)))
 
     def _search(
         self, basis: Basis, prior: Prior, sites: SquaredResiduals, family: ScaleFamily | None

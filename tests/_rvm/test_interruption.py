@@ -78,7 +78,7 @@ def test_while_length_scales_are_learned(monkeypatch):
     def learn(problem, family):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scales, "learn", learn)
+    monkeypatch.setattr(scales, "learn_with_misfits", learn)
     model = RVC(RBF(3.0), adapt="ard")
     with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, Y)

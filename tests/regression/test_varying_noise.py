@@ -5,11 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import KFold
 
 from sparsebayes import RVR, Gamma, predict_uncertain, sample_posterior
 from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes.basis import RBF
 from sparsebayes.persistence import load, save
+from sparsebayes.regression.held_out import HeldOut
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "bic": "bic", "gamma": Gamma(1e-3, 1e-3)}
@@ -60,6 +62,28 @@ def test_noise_that_is_the_same_everywhere_stays_so(seed):
         varying.predict(NEW, return_std=True), constant.predict(NEW, return_std=True), strict=True
     ):
         assert_allclose(one, two, atol=1e-8)
+
+
+@pytest.mark.parametrize(("gain", "varies"), [(1.9, False), (2.1, True)])
+def test_rows_held_out_have_the_last_word(gain, varies, monkeypatch, model):
+    monkeypatch.setattr(HeldOut, "gain_of_varying_noise", lambda self: gain)
+    found = RVR(noise="varying").fit(X, Y)
+    other = model if varies else RVR().fit(X, Y)
+    assert_array_equal(found.predict(NEW, return_std=True), other.predict(NEW, return_std=True))
+
+
+def test_what_rows_held_out_say(monkeypatch):
+    told = []
+    asked = HeldOut.gain_of_varying_noise
+    monkeypatch.setattr(
+        HeldOut, "gain_of_varying_noise", lambda self: told.append(asked(self)) or told[-1]
+    )
+    for calibrate in ("auto", None, KFold(3)):
+        RVR(noise="varying", calibrate=calibrate).fit(X, Y)
+    two = RVR(noise="varying").fit(X, np.column_stack([Y, 10.0 * Y]))
+    assert two.predict(NEW).shape == (40, 2)
+    assert min(told[:3]) > 10.0
+    assert_allclose(told[3], 2.0 * told[0], rtol=0.05)
 
 
 @pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
