@@ -10,6 +10,7 @@ closed form: ``y − (y − f)/(1 − h)`` with h the row's own share in its out
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,7 @@ from sparsebayes.basis import Basis
 from sparsebayes.classification.likelihood import Samples
 from sparsebayes.classification.temperature import find_temperature
 from sparsebayes.engine import Exact, Gaussian, Solution, Solver
+from sparsebayes.engine.model.unequal_noise import Given
 
 if TYPE_CHECKING:
     from sparsebayes.classification.rvc import RVC
@@ -37,12 +39,15 @@ def fit_least_squares(
     model: RVC, solver: Solver, basis: Basis, samples: Samples, progress: Progress
 ) -> None:
     """Fit all classes, and set the attributes of the model."""
-    n_classes = model.classes_.size
+    n_classes, samples = model.classes_.size, _merged(samples)
     targets = np.eye(n_classes)[samples.labels]
     if n_classes == 2:
         targets = targets[:, 1] - targets[:, 0]
     offset = np.average(targets, axis=0, weights=samples.weights)
-    sites = Gaussian(targets - offset, samples.weights)
+    once, precisions = np.ones(len(targets)), samples.weights / samples.weights.mean()
+    n_targets = 1 if n_classes == 2 else n_classes
+    unequal = None if np.all(precisions == 1.0) else Given(precisions, once, n_targets)
+    sites = Gaussian(targets - offset, once, unequal=unequal)
     prior = as_prior(model.prior, sites.size)
     problem = Exact(model._design(basis, samples.rows), prior, sites, memory_budget())
     basis, solution = model._climb(solver, problem, basis, samples.rows, samples.weights, progress)
@@ -50,10 +55,23 @@ def fit_least_squares(
     kept = kept_weights(model)
     residual = sites.target - kept.basis.columns(samples.rows) @ kept.mean
     curve = (solution.state.beta * sites.weights)[:, None]
-    variance = float(sites.energies.mean() / sites.size)
+    variance = float(sites.energies.mean() / sites.weights.sum())
     slope = curve * residual.reshape(len(residual), -1)
     model._store_training_rows(samples.rows, slope, curve[:, None], variance)
     model._temperature = _left_out_temperature(model, samples, targets)
+
+
+def _merged(samples: Samples) -> Samples:
+    """Equal rows with equal labels as one sample with their weight.
+
+    Were they kept apart they would say that there is no noise at all; a weight of 2 is the same.
+    """
+    both = np.column_stack([samples.rows, samples.labels])
+    _, first, place = np.unique(both, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # that of the samples
+    weights = np.bincount(place.ravel(), samples.weights)
+    first, weights = first[order], weights[order]
+    return replace(samples, rows=samples.rows[first], labels=samples.labels[first], weights=weights)
 
 
 def _store(model: RVC, basis: Basis, samples: Samples, offset: Array, solution: Solution) -> None:
@@ -106,7 +124,8 @@ def _left_out_temperature(model: RVC, samples: Samples, targets: Array) -> objec
     """From what the model says of each row without it."""
     mean, variance = outputs(model).marginal(samples.rows)
     spread = variance if variance.ndim == 1 else variance[:, 0]
-    own = np.minimum(samples.weights * spread / model.noise_variance_, _MOST_OWN)
+    precisions = samples.weights / samples.weights.mean()
+    own = np.minimum(precisions * spread / model.noise_variance_, _MOST_OWN)
     left = (targets - mean) / (1.0 - own if mean.ndim == 1 else (1.0 - own)[:, None])
     return find_temperature(
         _by_class(targets - left), spread / (1.0 - own), samples.labels, samples.weights

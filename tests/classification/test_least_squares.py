@@ -190,6 +190,22 @@ def test_an_inference_of_another_link():
         fit(inference="tap")
 
 
+def test_repeated_rows_say_nothing_of_the_noise():
+    """Rows of few different values, all of which are known: the noise would vanish."""
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((60, 3))
+    names = (values[:, 0] + 0.5 * rng.standard_normal(60) > 0).astype(int)
+    place = rng.integers(60, size=600)
+    seen = np.unique(place)
+    many = fit(values[place], names[place], basis=RBF(1.5), adapt=None)
+    once = RVC(RBF(1.5), adapt=None, link="least_squares").fit(
+        values[seen], names[seen], sample_weight=np.bincount(place)[seen]
+    )
+    assert_allclose(many.predict_proba(values), once.predict_proba(values), rtol=1e-6)
+    assert many.noise_variance_ > 0.05
+    assert many.relevance_.size < 20
+
+
 # The temperature
 
 
