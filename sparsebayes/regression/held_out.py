@@ -149,6 +149,8 @@ class HeldOut:
             return None
         if isinstance(unequal, Varying):
             assert isinstance(unequal.model, NoiseModel)
+            if not unequal.model.varies:
+                return None
             basis = self.model._fit_basis(self.X[rows], self.weights[rows])
             fresh = unequal.model.on(basis, self.X[rows])
             return Varying(fresh, self.weights[rows], unequal.n_targets)
