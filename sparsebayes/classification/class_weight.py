@@ -1,4 +1,4 @@
-"""Weights of classes."""
+"""Weights of classes, and how frequent they are."""
 
 from __future__ import annotations
 
@@ -43,3 +43,28 @@ def weigh_classes(class_weight: Any, y: np.ndarray, weights: np.ndarray) -> np.n
     if not weights.any():
         raise ValueError("class_weight leaves no sample any weight; give some.")
     return weights
+
+
+def prior_ratio(class_prior: Any, seen: np.ndarray) -> np.ndarray | None:
+    """How much more frequent classes are than they were seen, or a clear error; None for None."""
+    if class_prior is None:
+        return None
+    try:
+        prior = np.asarray(class_prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        prior = np.empty(0)
+    usable = prior.shape == seen.shape and np.isfinite(prior).all() and np.all(prior >= 0)
+    if not usable or not prior.any():
+        raise ValueError(
+            f"class_prior must be one number >= 0 for each of the {seen.size} classes, in the "
+            f"order of classes_ and not all 0, got {class_prior!r}."
+        )
+    return prior / prior.sum() / seen
+
+
+def reweighted(probability: np.ndarray, ratio: np.ndarray | None) -> np.ndarray:
+    """Probabilities, (n, K), where classes are so much more frequent."""
+    if ratio is None:
+        return probability
+    probability = probability * ratio
+    return probability / probability.sum(axis=1, keepdims=True)

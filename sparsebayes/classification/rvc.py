@@ -18,7 +18,7 @@ from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_labels, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.classification import class_probability, least_squares
-from sparsebayes.classification.class_weight import weigh_classes
+from sparsebayes.classification.class_weight import prior_ratio, reweighted, weigh_classes
 from sparsebayes.classification.least_squares import fit_least_squares
 from sparsebayes.classification.likelihood import (
     Samples,
@@ -56,10 +56,9 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         charge c for each effective parameter [4]_ and keep fewer functions; or ``Gamma(a, b)``.
     link : {"logit", "probit", "least_squares"}, default="logit"
         The likelihood of two classes: ``1/(1 + exp(−f))`` or ``Φ(f)``. "least_squares" is a
-        regression on labels, with one precision for each function in all classes, and
-        probabilities that are fitted to what it says of each row without that row. With many
-        classes, as of pictures, it errs less and is faster, and keeps more functions;
-        ``prior="aic"`` keeps fewer.
+        regression on labels, and probabilities that are fitted to what it says of each row without
+        that row. With many classes it errs less and is faster; ``prior="aic"`` keeps fewer
+        functions.
     inference : {"laplace", "mean_field", "tap"}, default="laplace"
         How the posterior is made Gaussian: at its maximum [1]_, or for the probit link by the
         naive or the adaptive TAP mean field [3]_; the latter is expectation propagation, the
@@ -106,7 +105,8 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     Attributes
     ----------
-    classes_ : ndarray, (K,)
+    classes_, class_prior_ : ndarray, (K,)
+        The labels, and how frequent they are by the weights of the samples and classes.
     relevance_ : ndarray of int, (S,)
         The functions kept, by any class, in the order of the basis; the bias is number 0 if there
         is one.
@@ -253,6 +253,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         basis = self._fit_basis(X, weights)
         self.__dict__.pop("estimators_", None)
         samples = Samples(X, X[seen], labels, weights[seen])
+        self.class_prior_ = np.bincount(labels, weights[seen]) / weights[seen].sum()
         for name in ("_temperature", "offset_", "noise_variance_", "_sigma_root"):
             self.__dict__.pop(name, None)
         if self.link == "least_squares":
@@ -375,28 +376,32 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         logs = np.log(np.maximum(self._probabilities(X), np.finfo(np.float64).tiny))
         return logs[:, 1] - logs[:, 0] if self.classes_.size == 2 else logs
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, *, class_prior: Any = None) -> Array:
         """Probabilities of the classes, averaged over the weight posterior.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+        class_prior : array-like of shape (K,), default=None
+            How frequent the classes are where the model is used, if not as among the training
+            samples (`class_prior_`): probabilities are multiplied by the ratio of both.
 
         Returns
         -------
         probability : ndarray, (n, K)
             In the order of `classes_`; rows sum to one.
         """
-        return self._probabilities(check_inputs(self, X))
+        X = check_inputs(self, X)
+        ratio = prior_ratio(class_prior, self.class_prior_)
+        return reweighted(self._probabilities(X), ratio)
 
     @property
     def _by_least_squares(self) -> bool:
-        return hasattr(self, "_temperature")
+        return hasattr(self, "noise_variance_")
 
     def _kept_weights(self) -> KeptWeights:
-        if self._by_least_squares or self.link == "least_squares":
-            return least_squares.kept_weights(self)
-        return super()._kept_weights()
+        kept = super()._kept_weights
+        return least_squares.kept_weights(self) if self._by_least_squares else kept()
 
     def _probabilities(self, X: Array) -> Array:
         if self._by_least_squares:
