@@ -67,4 +67,7 @@ def reweighted(probability: np.ndarray, ratio: np.ndarray | None) -> np.ndarray:
     if ratio is None:
         return probability
     probability = probability * ratio
-    return probability / probability.sum(axis=1, keepdims=True)
+    total = probability.sum(axis=1, keepdims=True)
+    # Where all that is left is as good as impossible, nothing but the ratio is known.
+    known = np.tile(ratio / ratio.sum(), (len(probability), 1))
+    return np.divide(probability, total, out=known, where=total > 0)

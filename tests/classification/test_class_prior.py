@@ -7,6 +7,7 @@ from scipy.stats import norm
 from sklearn.metrics import log_loss
 
 from sparsebayes import RVC
+from sparsebayes.classification.class_weight import reweighted
 
 RNG = np.random.default_rng(0)
 LABELS = np.repeat([0, 1, 2], 100)
@@ -38,6 +39,12 @@ def test_the_prior_of_the_samples_changes_nothing(link, multi_class):
     assert_allclose(model.predict_proba(X, class_prior=[2, 2, 2]), plain, atol=1e-12)
     never = model.predict_proba(X, class_prior=[1, 0, 1])
     assert_array_equal(never[:, 1], 0.0)
+
+
+def test_where_nothing_is_left():
+    probability = np.array([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
+    found = reweighted(probability, np.array([0.0, 1.0, 3.0]))
+    assert_allclose(found, [[0.0, 0.25, 0.75], [0.0, 0.25, 0.75]])
 
 
 def test_what_is_known_of_frequencies_helps():
