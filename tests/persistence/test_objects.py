@@ -77,6 +77,9 @@ def regressors():
             yield RVR(RBF(2.0), noise=noise).fit(X, targets)
     for targets in (Y, both):
         yield RVR(RBF(2.0), augment=True).fit(X, targets)
+    fan = np.linspace(0.0, 1.0, 120)
+    noisy = np.sin(3 * fan) + 0.5 * fan * np.random.default_rng(0).standard_normal(120)
+    yield RVR(RBF(0.3), noise="varying").fit(fan[:, None], noisy)
     many, y, _ = make_sinc(600, noise=0.1, random_state=0)
     yield RVR(RBF(2.0), augment="fast").fit(many, y)
 
@@ -84,6 +87,8 @@ def regressors():
 def classifiers():
     for options in ({}, {"multi_class": "ovr"}, {"link": "probit"}, {"share_alpha": True}):
         yield RVC(RBF(3.0), augment=True, **options).fit(BLOBS, LABELS)
+    for augment in (False, True):
+        yield RVC(RBF(3.0), link="least_squares", augment=augment).fit(BLOBS, LABELS)
     yield RVC(RBF(3.0), class_weight={0: 1.0, 1: np.float64(3.0)}).fit(BLOBS, K == 1)
     few = {"n_evaluations": 200, "population": 20, "random_state": 0}
     yield ParetoClassifier(seeds=None, **few).fit(BLOBS, K == 1)
