@@ -40,6 +40,8 @@ def fit_one_vs_rest(
         model = type(whole)(**parameters)
         model.classes_ = np.array([False, True])
         model.n_features_in_ = whole.n_features_in_
+        share = whole.class_prior_[k]
+        model.class_prior_ = np.array([1.0 - share, share])
         inside = (samples.labels == k).astype(np.intp)
         model._fit_one(solver, basis, design, replace(samples, labels=inside), progress)
         if model.stop_reason_ == Stop.INTERRUPTED.value:

@@ -41,6 +41,13 @@ def test_the_prior_of_the_samples_changes_nothing(link, multi_class):
     assert_array_equal(never[:, 1], 0.0)
 
 
+def test_each_model_of_one_vs_rest_has_its_own():
+    model = RVC(multi_class="ovr").fit(X[:250], LABELS[:250])
+    assert_allclose(model.class_prior_, [0.4, 0.4, 0.2])
+    assert_allclose(model.estimators_[2].class_prior_, [0.8, 0.2])
+    assert_allclose(model.estimators_[2].predict_proba(X).sum(axis=1), 1.0)
+
+
 def test_where_nothing_is_left():
     probability = np.array([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
     found = reweighted(probability, np.array([0.0, 1.0, 3.0]))
