@@ -61,7 +61,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         ``sample_weight=1 / sd**2``. With several targets there is one noise variance for each, and
         as many may be given. "student" is for outliers: samples far from the others hardly count
         (``StudentT(nu)`` gives the degrees of freedom). "varying" is for noise that depends on the
-        inputs: its log variance is a second sparse expansion. Both take 2 to 7 times the time.
+        inputs: its log variance is a second sparse expansion. Both take up to 6 times the time.
     adapt : "auto", "ard", "isotropic" or None, default="auto"
         Length scales to learn from the evidence: one for each input ("ard"), so that those of
         inputs without effect grow; a common factor ("isotropic"); or none. What the basis has is

@@ -47,9 +47,11 @@ class InTurns:
         for number in range(self.searches):
             before = best.state.objective
             if stop.converged:
-                best = yield from self._turns(best, problem, tol)
-            gained = best.state.objective - before
-            if number + 1 == self.searches or gained <= _MUCH or best.problem is None:
+                best, settled = yield from self._turns(best, problem, tol)
+                stop = stop if settled else Stop.MAX_ITER
+            little = best.state.objective - before <= _MUCH
+            last = number + 1 == self.searches or not stop.converged
+            if last or little or best.problem is None:
                 break
             other, other_stop = yield from self._search(best.problem, tol, rng, accepted=False)
             lower = other.state.objective <= best.state.objective + tol
@@ -75,8 +77,10 @@ class InTurns:
                 best = step
             yield replace(step, accepted=step.accepted and accepted)
 
-    def _turns(self, best: Step, problem: Problem, tol: float) -> Generator[Step, None, Step]:
-        """Turns from a step, for as long as they gain."""
+    def _turns(
+        self, best: Step, problem: Problem, tol: float
+    ) -> Generator[Step, None, tuple[Step, bool]]:
+        """Turns from a step, for as long as they gain, and whether they came to an end."""
         for _ in range(_TURNS):
             before = best.state
             revised = (best.problem or problem).revised(before)
@@ -92,7 +96,9 @@ class InTurns:
             yield best
             if state.objective - before.objective <= tol:
                 break
-        return best
+        else:
+            return best, False
+        return best, True
 
 
 def _sane(step: Step, stop: Stop) -> bool:

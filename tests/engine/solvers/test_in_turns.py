@@ -4,8 +4,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsebayes.engine import EM, Dense, Exact, Flat, Gaussian, InTurns, Sequential, Subspace, run
+from sparsebayes.engine import (
+    EM,
+    Dense,
+    Exact,
+    Flat,
+    Gaussian,
+    InTurns,
+    Sequential,
+    Stop,
+    Subspace,
+    run,
+)
 from sparsebayes.engine.model.unequal_noise import Tails
+from sparsebayes.engine.solvers import in_turns
 
 SOLVERS = {
     "sequential": Sequential(),
@@ -71,6 +83,13 @@ def test_outliers_hardly_count():
     weights = found.problem.sites.weights
     assert weights[::16].max() < 0.05
     assert np.delete(weights, np.s_[::16]).mean() > 0.8
+
+
+def test_turns_that_do_not_end_are_no_convergence(monkeypatch):
+    monkeypatch.setattr(in_turns, "_TURNS", 1)
+    found = fit(with_outliers(), Sequential())
+    assert found.stop is Stop.MAX_ITER
+    assert np.diff(found.path).min() >= 0.0
 
 
 def test_one_search_or_several():
