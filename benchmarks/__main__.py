@@ -18,6 +18,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 GROUPS = {
     "regression": ("sinc", "friedman", "large", "stall", "draws"),
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
+    "classifiers": ("labels", "handwritten", "crabs"),
     "predictive": ("uncertainty", "defaults"),
     "calibration": ("coverage", "cost", "many-inputs", "known-noise"),
     "noise-and-targets": ("targets", "outliers", "varying"),
@@ -55,18 +56,19 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--seed",
         type=int,
         help="with a part of classification: this data set alone; with coverage: this split alone; "
-        "with signals or images: the number of the first draw",
+        "with signals, images or a part of classifiers: the number of the first draw or split",
     )
     parser.add_argument(
         "--splits",
         type=int,
-        help="with a part of predictive, calibration or noise-and-targets: so many splits; with "
-        "draws: so many draws",
+        help="with a part of classifiers, predictive, calibration or noise-and-targets: so many "
+        "splits; with draws: so many draws",
     )
     parser.add_argument(
         "--data",
-        help="with a part of predictive: this data set alone; of calibration or noise-and-targets: "
-        "these, with commas between them; with draws: problems whose name begins so",
+        help="with a part of predictive: this data set alone; of classifiers, calibration or "
+        "noise-and-targets: these, with commas between them; with draws: problems whose name "
+        "begins so",
     )
     parser.add_argument(
         "--models",
@@ -76,8 +78,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="with a part of calibration or noise-and-targets, or draws: measure only what is not "
-        "stored yet",
+        help="with a part of classifiers, calibration or noise-and-targets, or draws: measure "
+        "only what is not stored yet",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
@@ -101,6 +103,7 @@ def measure(
         uncertainty,
     )
     from benchmarks.calibration import page as calibration
+    from benchmarks.classifiers import page as classifiers
     from benchmarks.noise_and_targets import page as noise_and_targets
 
     quick, size = options.quick, options.size
@@ -111,6 +114,8 @@ def measure(
     elif section == "draws":
         kept = stored if options.resume else None
         yield from stall.run_draws(quick, options.splits, options.data, kept)
+    elif section in classifiers.SECTIONS:
+        yield from classifiers.run(section, options, stored)
     elif section in GROUPS["predictive"]:
         part = defaults if section == "defaults" else uncertainty
         yield from part.run(quick, options.splits, options.data)

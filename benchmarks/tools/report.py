@@ -18,6 +18,7 @@ from benchmarks import (
     uncertainty,
 )
 from benchmarks.calibration import page as calibration
+from benchmarks.classifiers import page as classifiers
 from benchmarks.noise_and_targets import page as noise_and_targets
 from benchmarks.tools import tables
 
@@ -127,6 +128,7 @@ def render(results: dict[str, Any]) -> str:
     if "draws" in results:
         parts += ["### In many draws\n", stall.draws_to_markdown(results["draws"])]
     parts += classification.section(results)
+    parts += classifiers.section(results)
     if "uncertainty" in results:
         parts += ["## Predictive distributions\n"]
         parts += [uncertainty.to_markdown(results["uncertainty"])]
