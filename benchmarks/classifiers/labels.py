@@ -167,6 +167,9 @@ def to_markdown(records: Mapping[str, Record]) -> str:
             "directory named by the environment variable `SPARSEBAYES_DATA`."
         )
         parts.append(fill(text, 100) + "\n")
+    seeds = {one["seed"] for one in records.values()}
+    if any(DECIDED[0] <= seed <= DECIDED[1] for seed in seeds):
+        parts.append("Seeds by which the defaults were decided are among those measured.\n")
     parts += [_summary(records, found), EACH, _each(records, found)]
     return "\n".join(parts)
 
@@ -179,10 +182,10 @@ NOTES = f"""\
 {len(data.SETS)} sets: {len(data.RAETSCH)} of Rätsch's, Pima, Ripley's synthetic, ionosphere, sonar,
 Wisconsin's breast cancer (the original, WBC, and scikit-learn's), iris, wine, and crabs (species ×
 sex). {data.SIZE} rows to learn from, or {100 * data.SHARE:g} % of a smaller set; of the others at
-most {data.N_TEST} to test. The splits are random and stratified, seeds 0 to {SPLITS - 1}; inputs
-are standardised by the rows to learn from. The defaults of `RVC` were decided on the same sets,
-with the seeds {DECIDED[0]} to {DECIDED[1]} and at most {DECIDED_ROWS} rows to learn from: the
-splits here are other ones, of the same rows.
+most {data.N_TEST} to test. The splits are random and stratified, seeds 0 to {SPLITS - 1} in a full
+run; inputs are standardised by the rows to learn from. The defaults of `RVC` were decided on the
+same sets, with the seeds {DECIDED[0]} to {DECIDED[1]} and at most {DECIDED_ROWS} rows to learn
+from: the splits here are other ones, of the same rows.
 
 - {GRID}: C in {_several(GRID_C)} and γ in {_several(GRID_GAMMA)} times 1/D, which
   is `gamma="scale"`, by {FOLDS} folds; then

@@ -258,6 +258,9 @@ def test_tables_of_labels():
     assert cells(text, "wine")[-1] == "logit"
     assert "Not measured: banana," in text and "`SPARSEBAYES_DATA`" in text
     assert "seeds 101 to 103" in " ".join(text.split())
+    told = "Seeds by which the defaults were decided are among those measured."
+    decided = {"wine/102": label_records()["wine/0"] | {"seed": 102}}
+    assert told not in text and told in labels.to_markdown(decided)
     assert all(len(line) <= 110 for line in text.splitlines() if not line.startswith("|"))
 
 
