@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 
-from sparsebayes import RVC
+from tests.classical import classical
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 LIKELIHOODS = [
@@ -32,15 +32,15 @@ X3, Y3 = three_classes()
 @pytest.fixture(scope="session", params=LIKELIHOODS, ids="-".join)
 def binary(request):
     link, inference = request.param
-    return RVC(link=link, inference=inference).fit(X, Y)
+    return classical(link=link, inference=inference).fit(X, Y)
 
 
 SEVERAL = {
-    "multinomial": RVC(),
-    "shared": RVC(share_alpha=True),
-    "ovr": RVC(multi_class="ovr"),
-    "probit": RVC(link="probit"),
-    "tap": RVC(link="probit", inference="tap"),
+    "multinomial": classical(),
+    "shared": classical(share_alpha=True),
+    "ovr": classical(multi_class="ovr"),
+    "probit": classical(link="probit"),
+    "tap": classical(link="probit", inference="tap"),
 }
 
 
@@ -52,8 +52,8 @@ def several(request):
 @pytest.fixture(scope="session", params=["binary", "multinomial", "ovr"])
 def fitted(request):
     if request.param == "binary":
-        return RVC().fit(X, Y)
-    return RVC(multi_class=request.param).fit(X3, Y3)
+        return classical().fit(X, Y)
+    return classical(multi_class=request.param).fit(X3, Y3)
 
 
 def weights_of(model):

@@ -128,12 +128,14 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         weights: Array,
         progress: Progress | None,
         tol: float | None = None,
+        *,
+        learn: bool = True,
     ) -> tuple[Basis, Solution]:
-        """The end of the search and the basis with its length scales there.
+        """The end of the search and the basis with its length scales there, learned or as given.
 
         With `progress` Ctrl-C ends the search too; without, there is nobody who would keep its end.
         """
-        family = self._family(basis, X, weights)
+        family = self._family(basis, X, weights) if learn else None
         if family is not None:
             solver = Adaptive(solver, family)
         if problem.in_turns:

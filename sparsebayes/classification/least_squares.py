@@ -22,9 +22,10 @@ from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes.basis import Basis
-from sparsebayes.classification.likelihood import Samples
-from sparsebayes.classification.temperature import find_temperature
-from sparsebayes.engine import Exact, Gaussian, Solution, Solver
+from sparsebayes.classification.likelihood import FEW_CLASSES, Samples, prior_of
+from sparsebayes.classification.temperature import Temperature, find_temperature
+from sparsebayes.classification.thinning import thinned
+from sparsebayes.engine import Exact, Gaussian, Solution, Solver, State
 from sparsebayes.engine.model.unequal_noise import Given
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ Array = np.ndarray
 _MOST_OWN = 0.999  # of h: beyond it a row is predicted by itself alone
 
 
-def fit_least_squares(
-    model: RVC, solver: Solver, basis: Basis, samples: Samples, progress: Progress
-) -> None:
-    """Fit all classes, and set the attributes of the model."""
-    n_classes, samples = model.classes_.size, _merged(samples)
+def label_problem(
+    model: RVC, basis: Basis, samples: Samples
+) -> tuple[Exact, Array, Array | np.float64]:
+    """The regression on labels, its targets, and their means."""
+    n_classes = model.classes_.size
     targets = np.eye(n_classes)[samples.labels]
     if n_classes == 2:
         targets = targets[:, 1] - targets[:, 0]
@@ -48,20 +49,51 @@ def fit_least_squares(
     n_targets = 1 if n_classes == 2 else n_classes
     unequal = None if np.all(precisions == 1.0) else Given(precisions, once, n_targets)
     sites = Gaussian(targets - offset, once, unequal=unequal)
-    prior = as_prior(model.prior, sites.size)
-    problem = Exact(model._design(basis, samples.rows), prior, sites, memory_budget())
-    basis, solution = model._climb(solver, problem, basis, samples.rows, samples.weights, progress)
+    prior = as_prior(prior_of(model.prior, "least_squares"), sites.size)
+    design = model._design(basis, samples.rows)
+    return Exact(design, prior, sites, memory_budget()), targets, offset
+
+
+def fit_least_squares(
+    model: RVC,
+    solver: Solver,
+    basis: Basis,
+    samples: Samples,
+    progress: Progress | None,
+    *,
+    learn: bool,
+) -> Basis:
+    """Fit all classes, and set the attributes of the model; the basis at its length scales."""
+    samples = merged(samples)
+    problem, targets, offset = label_problem(model, basis, samples)
+    if model.classes_.size > FEW_CLASSES and hasattr(solver, "quick"):
+        solver = solver.quick()  # more functions than are kept are found all the same
+    basis, solution = model._climb(
+        solver, problem, basis, samples.rows, samples.weights, progress, learn=learn
+    )
+    if solution.theta is not None:
+        problem = problem.rebase(model._design(basis, samples.rows))
+
+    def loss(state: State) -> float:
+        columns = problem.design.columns(state.active)
+        spread = np.einsum("ns,ns->n", columns @ state.cov, columns)
+        left = _left_out(columns @ state.mean + offset, spread, state.beta, samples, targets)
+        found = find_temperature(*left, samples.labels, samples.weights)
+        logs = found.log_probability(*left)[np.arange(len(targets)), samples.labels]
+        return -float(np.average(logs, weights=samples.weights))
+
+    solution = thinned(problem, solution, loss)
     _store(model, basis, samples, offset, solution)
-    kept = kept_weights(model)
+    kept, sites = kept_weights(model), problem.sites
     residual = sites.target - kept.basis.columns(samples.rows) @ kept.mean
     curve = (solution.state.beta * sites.weights)[:, None]
     variance = float(sites.energies.mean() / sites.weights.sum())
     slope = curve * residual.reshape(len(residual), -1)
     model._store_training_rows(samples.rows, slope, curve[:, None], variance)
-    model._temperature = _left_out_temperature(model, samples, targets)
+    return basis
 
 
-def _merged(samples: Samples) -> Samples:
+def merged(samples: Samples) -> Samples:
     """Equal rows with equal labels as one sample with their weight.
 
     Were they kept apart they would say that there is no noise at all; a weight of 2 is the same.
@@ -108,25 +140,33 @@ def outputs(model: RVC) -> LinearPredictive:
     )
 
 
-def log_probabilities(model: RVC, X: Array) -> Array:
-    """Of the classes at the rows of X, (n, K)."""
+def class_outputs(model: RVC, X: Array) -> tuple[Array, Array]:
+    """An output for each class at the rows of X, (n, K), and their common variance, (n,)."""
     mean, variance = outputs(model).marginal(X)
-    variance = variance if variance.ndim == 1 else variance[:, 0]  # the same for all classes
-    return model._temperature.log_probability(_by_class(mean), variance)
+    return by_class(mean), variance if variance.ndim == 1 else variance[:, 0]
 
 
-def _by_class(mean: Array) -> Array:
+def by_class(mean: Array) -> Array:
     """An output for each class; of two classes there is one, of the second."""
     return mean if mean.ndim == 2 else np.column_stack([-0.5 * mean, 0.5 * mean])
 
 
-def _left_out_temperature(model: RVC, samples: Samples, targets: Array) -> object:
-    """From what the model says of each row without it."""
+def left_out_temperature(model: RVC, samples: Samples) -> Temperature:
+    """From what the model says of each row without it, in closed form."""
+    samples = merged(samples)
+    targets = np.eye(model.classes_.size)[samples.labels]
+    if model.classes_.size == 2:
+        targets = targets[:, 1] - targets[:, 0]
     mean, variance = outputs(model).marginal(samples.rows)
     spread = variance if variance.ndim == 1 else variance[:, 0]
-    precisions = samples.weights / samples.weights.mean()
-    own = np.minimum(precisions * spread / model.noise_variance_, _MOST_OWN)
+    left = _left_out(mean, spread, 1.0 / model.noise_variance_, samples, targets)
+    return find_temperature(*left, samples.labels, samples.weights)
+
+
+def _left_out(
+    mean: Array, spread: Array, beta: float, samples: Samples, targets: Array
+) -> tuple[Array, Array]:
+    """An output for each class and row, and its variance, without that row."""
+    own = np.minimum(samples.weights / samples.weights.mean() * spread * beta, _MOST_OWN)
     left = (targets - mean) / (1.0 - own if mean.ndim == 1 else (1.0 - own)[:, None])
-    return find_temperature(
-        _by_class(targets - left), spread / (1.0 - own), samples.labels, samples.weights
-    )
+    return by_class(targets - left), spread / (1.0 - own)

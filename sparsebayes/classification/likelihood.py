@@ -12,11 +12,13 @@ from sparsebayes.engine import Logit, Probit, Sites, Softmax
 
 Array = np.ndarray
 
-LINKS = ("logit", "probit", "least_squares")
+LINKS = ("auto", "logit", "probit", "least_squares")
 MULTI_CLASS = ("multinomial", "ovr")
 # How the variance of a latent value enters its likelihood, by the name of the inference.
 _CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
 INFERENCES = tuple(_CAVITIES)
+FEW_CLASSES = 5  # with more, a softmax takes long
+_CHARGE = 0.5  # c of the smoothness prior of a regression on labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,13 @@ def check_likelihood(link: Any, inference: Any, multi_class: Any) -> None:
         raise ValueError(
             f"inference={inference!r} needs link='probit'; link={link!r} has inference='laplace'."
         )
+
+
+def prior_of(prior: Any, link: str) -> Any:
+    """What "auto" stands for: Gaussian noise goes on asking for functions, labels do not."""
+    if isinstance(prior, str) and prior == "auto":
+        return _CHARGE if link == "least_squares" else "flat"
+    return prior
 
 
 def make_sites(samples: Samples, n_classes: int, link: str, inference: str) -> Sites:

@@ -11,8 +11,10 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sparsebayes._rvm.progress import Progress
 from sparsebayes.basis import Basis
+from sparsebayes.classification.latent import fit_latent, latent_problem
 from sparsebayes.classification.likelihood import Samples
-from sparsebayes.engine import Solver, Stop, learn
+from sparsebayes.engine import Solver, Stop
+from sparsebayes.engine import learn as learn_scales
 from sparsebayes.engine.linalg import one_thread
 
 if TYPE_CHECKING:
@@ -22,28 +24,39 @@ Array = np.ndarray
 
 
 def fit_one_vs_rest(
-    whole: RVC, solver: Solver, basis: Basis, samples: Samples, progress: Progress
-) -> None:
+    whole: RVC,
+    solver: Solver,
+    basis: Basis,
+    samples: Samples,
+    progress: Progress | None,
+    *,
+    learn: bool,
+) -> Basis:
     """Fit a model for each class, in threads, and set the attributes of `whole` from them.
 
     Ctrl-C ends all models; since some may not have begun, none is kept.
     """
-    family = whole._family(basis, samples.rows, samples.weights)
+    family = whole._family(basis, samples.rows, samples.weights) if learn else None
     if family is not None:  # the classes share their length scales
-        problem = whole._problem(whole._design(basis, samples.rows), samples)
+        problem = latent_problem(whole, whole._design(basis, samples.rows), samples)
         with one_thread():
-            basis = family.basis(learn(problem, family))
+            basis = family.basis(learn_scales(problem, family))
     design = whole._design(basis, samples.rows)
     parameters = {**whole.get_params(deep=False), "multi_class": "multinomial", "adapt": None}
+    parameters |= {"link": whole.link_, "calibrate": None}
 
     def fit(k: int) -> RVC:
         model = type(whole)(**parameters)
         model.classes_ = np.array([False, True])
         model.n_features_in_ = whole.n_features_in_
+        model.link_, model.multi_class_ = whole.link_, "multinomial"
+        model._temperature = None  # that of all classes is the whole's
         share = whole.class_prior_[k]
         model.class_prior_ = np.array([1.0 - share, share])
         inside = (samples.labels == k).astype(np.intp)
-        model._fit_one(solver, basis, design, replace(samples, labels=inside), progress)
+        part = replace(samples, labels=inside)
+        fit_latent(model, solver, basis, design, part, progress, learn=False)
+        model._store_latent_inputs(part)
         if model.stop_reason_ == Stop.INTERRUPTED.value:
             raise KeyboardInterrupt
         return model
@@ -53,10 +66,12 @@ def fit_one_vs_rest(
         try:
             models = parallel(delayed(fit)(k) for k in range(whole.classes_.size))
         except KeyboardInterrupt:
-            progress.cancelled = True  # threads that still run end with their next step
+            if progress is not None:
+                progress.cancelled = True  # threads that still run end with their next step
             raise
     whole.estimators_ = list(models)
     _combine(whole, basis, samples.X)
+    return basis
 
 
 def _combine(whole: RVC, basis: Basis, X: Array) -> None:

@@ -11,29 +11,23 @@ from sklearn.utils.multiclass import check_classification_targets
 from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.interruption import interruptible
-from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.progress import Progress, with_callbacks
-from sparsebayes._support.batching import batches
+from sparsebayes._support.calibration import as_folds, check_calibrate, is_splitter
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_labels, check_switches
 from sparsebayes.basis import Basis
-from sparsebayes.classification import class_probability, least_squares
+from sparsebayes.classification import latent, least_squares
+from sparsebayes.classification.choice import choose, temperature
 from sparsebayes.classification.class_weight import prior_ratio, reweighted, weigh_classes
+from sparsebayes.classification.held_out import latent_outputs
+from sparsebayes.classification.latent import fit_latent
 from sparsebayes.classification.least_squares import fit_least_squares
-from sparsebayes.classification.likelihood import (
-    Samples,
-    check_likelihood,
-    label_noise,
-    make_sites,
-)
+from sparsebayes.classification.likelihood import Samples, check_likelihood
 from sparsebayes.classification.one_vs_rest import fit_one_vs_rest
-from sparsebayes.engine import Design, Latent, Solution, Solver
-from sparsebayes.engine.linalg import symmetric_root
+from sparsebayes.engine import Solver
+from sparsebayes.engine.linalg import one_thread
 
 Array = np.ndarray
-
-
-_MOST_NOISE = 3.0  # of the variance of an extra weight, in units of that of the noise of labels
 
 
 class RVC(ClassifierMixin, RelevanceVectorMachine):
@@ -186,14 +180,15 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         basis: Any = "rbf",
         *,
         solver: Any = "sequential",
-        prior: Any = "flat",
-        link: str = "logit",
+        prior: Any = "auto",
+        link: str = "auto",
         inference: str = "laplace",
         multi_class: str = "multinomial",
         share_alpha: bool = False,
         adapt: str | None = "auto",
         augment: bool | float | str = False,
         bias: bool = True,
+        calibrate: Any = "auto",
         class_weight: Any = None,
         max_iter: int = 10_000,
         tol: float = 0.01,
@@ -211,6 +206,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         self.adapt = adapt
         self.augment = augment
         self.bias = bias
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
@@ -237,6 +233,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         """
         solver = self._check_parameters()
         check_likelihood(self.link, self.inference, self.multi_class)
+        check_calibrate(self.calibrate)
         check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
         X, y, weights = self._check_data(X, y, sample_weight)
         check_labels(y)
@@ -249,74 +246,46 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
                 "RVC needs samples of at least two classes, "
                 f"got only one class: {self.classes_[:1].tolist()[0]!r}."
             )
+        folds = _folds(self.calibrate, X, y, seen)
         progress = Progress(self, X, y, self.max_iter)
         basis = self._fit_basis(X, weights)
-        self.__dict__.pop("estimators_", None)
+        for name in ("estimators_", "_temperature", "offset_", "noise_variance_", "_sigma_root"):
+            self.__dict__.pop(name, None)
         samples = Samples(X, X[seen], labels, weights[seen])
         self.class_prior_ = np.bincount(labels, weights[seen]) / weights[seen].sum()
-        for name in ("_temperature", "offset_", "noise_variance_", "_sigma_root"):
-            self.__dict__.pop(name, None)
-        if self.link == "least_squares":
-            fit_least_squares(self, solver, basis, samples, progress)
-            self._store_inputs(samples.rows, np.atleast_2d(self.weights_), samples.weights)
-        elif self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit"):
-            fit_one_vs_rest(self, solver, basis, samples, progress)
-            self._store_inputs(samples.rows, self.weights_, samples.weights)
-        else:
-            self._fit_one(solver, basis, self._design(basis, samples.rows), samples, progress)
+        several = self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit")
+        self.multi_class_ = "ovr" if several else "multinomial"
+        with one_thread():
+            choice = choose(self, solver, basis, samples, folds)
+            self.link_ = choice.link
+            basis = self._fit_samples(solver, choice.basis, samples, progress, learn=choice.learn)
+            self._temperature = temperature(self, solver, choice, basis, samples, folds)
+        self._store_latent_inputs(samples)
         progress.end()
         return self
 
-    def _fit_one(
-        self, solver: Solver, basis: Basis, design: Design, samples: Samples, progress: Progress
-    ) -> None:
-        """One model of all classes."""
-        rows, weights = samples.rows, samples.weights
-        problem = self._problem(design, samples)
-        basis, solution = self._climb(solver, problem, basis, rows, weights, progress)
-        self._store(basis, samples.X, solution)
-        self._prepare_augment(samples, solution)
+    def _fit_samples(
+        self,
+        solver: Solver,
+        basis: Basis,
+        samples: Samples,
+        progress: Progress | None,
+        *,
+        learn: bool,
+    ) -> Basis:
+        """Fit by `link_` and `multi_class_`; the basis at its length scales."""
+        if self.link_ == "least_squares":
+            return fit_least_squares(self, solver, basis, samples, progress, learn=learn)
+        if self.multi_class_ == "ovr":
+            return fit_one_vs_rest(self, solver, basis, samples, progress, learn=learn)
+        design = self._design(basis, samples.rows)
+        return fit_latent(self, solver, basis, design, samples, progress, learn=learn)
+
+    def _store_latent_inputs(self, samples: Samples) -> None:
         latent = np.atleast_2d(self.weights_)
-        if len(latent) > 1:
+        if len(latent) > 1 and self.link_ == "logit" and self.multi_class_ == "multinomial":
             latent = latent - latent.mean(axis=0)  # a softmax sees differences only
-        self._store_inputs(rows, latent, weights)
-
-    def _problem(self, design: Design, samples: Samples) -> Latent:
-        prior = as_prior(self.prior, float(samples.weights.sum()), labels=True)
-        sites = make_sites(samples, self.classes_.size, self.link, self.inference)
-        return Latent(design, prior, sites, share=self.share_alpha and sites.outputs > 1)
-
-    def _store(self, basis: Basis, X: Array, solution: Solution) -> None:
-        state = solution.state
-        n_outputs = 1 if self.classes_.size == 2 else self.classes_.size
-        if state.group > 1:
-            function = np.repeat(state.active, n_outputs)
-            output = np.tile(np.arange(n_outputs), state.active.size)
-        else:
-            output, function = np.divmod(state.active, basis.distinct_.size)
-        function = basis.distinct_[function]
-        order = np.lexsort((function, output))
-        kept, column = np.unique(function, return_inverse=True)
-        self._keep(basis, X, kept)
-        self.sigma_ = state.cov[order][:, order]
-        alpha = state.precisions[order]
-        self._set_weights(
-            state.mean[order], alpha, 1.0 - alpha * self.sigma_.diagonal(),
-            output[order], column[order], (n_outputs, kept.size),
-        )  # fmt: skip
-        self._store_search(solution)
-
-    def _prepare_augment(self, samples: Samples, solution: Solution) -> None:
-        assert solution.state.local is not None
-        expansion = solution.state.local.expansion
-        latent = self.basis_.columns(samples.rows) @ np.atleast_2d(self.weights_).T
-        outputs = latent.shape[1]
-        curvature = np.stack([expansion.curvature(k) for k in range(outputs)], axis=1)
-        center = np.average(latent, 0, samples.weights)
-        spread = np.average((latent - center) ** 2, 0, samples.weights).mean()
-        # Where classes can be separated f is as large as one likes; the noise of labels is not.
-        variance = float(min(spread, _MOST_NOISE * label_noise(self.link, outputs)))
-        self._store_training_rows(samples.rows, expansion.slope, curvature, variance)
+        self._store_inputs(samples.rows, latent, samples.weights)
 
     def _set_weights(
         self,
@@ -369,7 +338,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             mean, variance = least_squares.outputs(self).marginal(X)
             return mean, np.sqrt(variance)
         if return_std:
-            mean, variance = self._latent(X, with_variance=True)
+            mean, variance = latent.marginal(self, X)
             if self.classes_.size == 2:
                 mean, variance = mean[:, 0], variance[:, 0]
             return mean, np.sqrt(variance)
@@ -397,7 +366,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     @property
     def _by_least_squares(self) -> bool:
-        return hasattr(self, "noise_variance_")
+        return self.link_ == "least_squares"
 
     def _kept_weights(self) -> KeptWeights:
         kept = super()._kept_weights
@@ -405,22 +374,12 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     def _probabilities(self, X: Array) -> Array:
         if self._by_least_squares:
-            return np.exp(least_squares.log_probabilities(self, X))
-        if self.classes_.size > 2 and not hasattr(self, "estimators_"):
-            return self._softmax(X)
-        average = class_probability.logit if self.link == "logit" else class_probability.probit
-        mean, variance = self._latent(X, with_variance=True)
-        if self.classes_.size == 2:
-            both = np.concatenate([-mean, mean], axis=1)
-            probability = average(both, np.repeat(variance, 2, axis=1))
+            outputs = least_squares.class_outputs(self, X)
+        elif self._temperature is None:
+            return latent.probabilities(self, X)
         else:
-            probability = average(mean, variance)
-        total = probability.sum(axis=1, keepdims=True)
-        # Where every class is as good as impossible, none is preferred.
-        return np.divide(
-            probability, total, out=np.full_like(probability, 1.0 / self.classes_.size),
-            where=total > 0,
-        )  # fmt: skip
+            outputs = latent_outputs(self, X)
+        return np.exp(self._temperature.log_probability(*outputs))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`."""
@@ -439,8 +398,8 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         labels : ndarray, (n,)
         """
         X = check_inputs(self, X)
-        if self.classes_.size == 2 and not self._by_least_squares:
-            mean = self._latent(X, with_variance=False)[0][:, 0]
+        if self.classes_.size == 2 and self._temperature is None:
+            mean = latent.marginal(self, X, with_variance=False)[0][:, 0]
             best = (mean > 0).astype(np.intp)
             doubtful = np.abs(mean) < 1e-12  # there the probabilities may be equal in rounding
             if doubtful.any():
@@ -449,51 +408,18 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             best = self._probabilities(X).argmax(axis=1)
         return self.classes_[best]
 
-    def _blocks(self, X: Array) -> Any:
-        """For parts of X: the slice, the kept weights' outputs and functions, latent means, roots.
 
-        A root, (n, K, L), is that of the covariance which augmentation adds.
-        """
-        alpha, weights = np.atleast_2d(self.alpha_), np.atleast_2d(self.weights_)
-        output, column = np.nonzero(np.isfinite(alpha))
-        numbers = column.size + alpha.shape[0] * (column.size + 2 * class_probability.N_DRAWS)
-        numbers *= 8  # an eighth of the budget
-        extra = self._augmentation()
-        for part in batches(len(X), numbers + (0 if extra is None else extra.numbers)):
-            values = self.basis_.columns(X[part])
-            columns, mean = values[:, column], values @ weights.T
-            root = np.zeros((*mean.shape, 0))
-            if extra is not None:
-                shift, root = extra.correct(X[part], columns)
-                mean += shift
-            yield part, output, columns, mean, root
-
-    def _latent(self, X: Array, *, with_variance: bool) -> tuple[Array, Array]:
-        """Mean and variance of the latent functions, (n, K) or (n, 1)."""
-        n_outputs = np.atleast_2d(self.weights_).shape[0]
-        if hasattr(self, "estimators_") and hasattr(self, "augment_variance_"):
-            parts = [m._latent(X, with_variance=with_variance) for m in self.estimators_]
-            return np.hstack([m for m, _ in parts]), np.hstack([v for _, v in parts])
-        mean = np.empty((len(X), n_outputs))
-        variance = np.zeros((len(X), n_outputs))
-        for part, output, columns, center, root in self._blocks(X):
-            mean[part] = center
-            for k in range(n_outputs) if with_variance else ():
-                own = np.flatnonzero(output == k)
-                some = columns[:, own]
-                spread = np.einsum("ns,ns->n", some @ self.sigma_[np.ix_(own, own)], some)
-                variance[part, k] = np.maximum(spread, 0.0) + (root[:, k] ** 2).sum(axis=1)
-        return mean, variance
-
-    def _softmax(self, X: Array) -> Array:
-        n_classes = self.classes_.size
-        root = symmetric_root(self.sigma_)
-        probability = np.empty((len(X), n_classes))
-        for part, output, columns, mean, extra in self._blocks(X):
-            half = np.zeros((len(columns), n_classes, root.shape[0]))
-            for k in range(n_classes):
-                own = np.flatnonzero(output == k)
-                half[:, k] = columns[:, own] @ root[own]
-            covariance = half @ half.transpose(0, 2, 1) + extra @ extra.transpose(0, 2, 1)
-            probability[part] = class_probability.multinomial(mean, covariance)
-        return probability
+def _folds(calibrate: Any, X: Array, y: Array, seen: Array) -> Any:
+    """As `as_folds` gives them; row numbers are those of the rows with weight."""
+    folds = as_folds(calibrate, X, y)
+    if folds is None or not is_splitter(folds):
+        return folds
+    number = np.cumsum(seen) - 1
+    pairs = [tuple(number[rows[seen[rows]]] for rows in pair) for pair in folds]
+    pairs = [pair for pair in pairs if all(rows.size for rows in pair)]
+    if not pairs:
+        raise ValueError(
+            f"calibrate={calibrate!r} leaves no pair of training and test rows with weight; give "
+            "others, or a number of folds."
+        )
+    return pairs

@@ -18,6 +18,7 @@ from sparsebayes import RVC, RVR, persistence
 from sparsebayes._support.batching import batches
 from sparsebayes.basis import RBF, Laplacian, Linear, LinearSpline, ThinPlateSpline
 from sparsebayes.datasets import make_sinc
+from tests.classical import classical
 from tests.conftest import X3, Y3, by_output, weights_of
 from tests.conftest import X as X2
 from tests.conftest import Y as Y2
@@ -109,20 +110,20 @@ def test_interpolation_does_not_depend_on_its_way():
 
 
 def test_far_from_the_data_the_prior_is_back():
-    classical = RVR(RBF(1.0), calibrate=None).fit(X, Y).predict(FAR, return_std=True)[1]
+    plain = RVR(RBF(1.0), calibrate=None).fit(X, Y).predict(FAR, return_std=True)[1]
     for augment, variance in ((True, Y.var()), (2.5, 2.5)):
         model = RVR(RBF(1.0) + RBF(2.0), augment=augment, calibrate=None).fit(X, Y)
         std = model.predict(FAR, return_std=True)[1]
         bias = model.relevance_[0] == 0
         known = model.noise_variance_ + (model.sigma_[0, 0] if bias else 0.0)
         assert_allclose(std, np.sqrt(known + variance), rtol=1e-9)
-        assert np.all(std > 2 * classical)
+        assert np.all(std > 2 * plain)
 
 
 def test_error_bars_are_never_smaller(model):
-    classical = RVR(model.basis, calibrate=None).fit(X, Y)
+    plain = RVR(model.basis, calibrate=None).fit(X, Y)
     points = np.vstack([GRID, X, FAR])
-    ours, theirs = (m.predict(points, return_std=True)[1] for m in (model, classical))
+    ours, theirs = (m.predict(points, return_std=True)[1] for m in (model, plain))
     assert np.all(ours >= theirs)
     assert ours[GRID.size + 60 :].max() > theirs[GRID.size + 60 :].max()
 
@@ -159,7 +160,7 @@ def test_blocks_give_the_same(augment, monkeypatch):
     monkeypatch.setattr(sparsebayes._rvm.augment, "_FEWEST", 5)
     monkeypatch.setattr(sparsebayes._rvm.augment, "_ROWS", 7)
     model = RVR(RBF(1.0) + Laplacian(2.0), augment=augment, calibrate=None).fit(X, Y)
-    several = RVC(RBF(1.0), augment=augment).fit(X3, Y3)
+    several = classical(RBF(1.0), augment=augment).fit(X3, Y3)
     whole = *model.predict(GRID, return_std=True), several.predict_proba(X3)
     with config_context(working_memory=0.03):
         assert len(list(batches(len(GRID), model._augmentation().numbers))) > 3
@@ -245,7 +246,7 @@ POINTS = np.array([[0.0, 0.5], [1.0, -0.2], [2.5, 1.5], [-1.5, -1.0], [9.0, 9.0]
     ("link", "inference"), [("logit", "laplace"), ("probit", "laplace"), ("probit", "tap")]
 )
 def test_two_classes_are_a_newton_step(link, inference, basis):
-    model = RVC(basis, link=link, inference=inference, augment=True).fit(X2, Y2)
+    model = classical(basis, link=link, inference=inference, augment=True).fit(X2, Y2)
     assert 0 < model.augment_variance_ <= (3.0 if link == "probit" else np.pi**2)
     mean, std = model.decision_function(POINTS, return_std=True)
     seen = model._training_rows
@@ -262,7 +263,7 @@ def test_two_classes_are_a_newton_step(link, inference, basis):
 @pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize("basis", [RBF(0.7), RBF(0.5) + RBF(2.0)], ids=["one", "two"])
 def test_several_classes_are_a_newton_step(share, basis):
-    model = RVC(basis, share_alpha=share, augment=2.0).fit(X3, Y3)
+    model = classical(basis, share_alpha=share, augment=2.0).fit(X3, Y3)
     mean, std = model.decision_function(POINTS, return_std=True)
     f = model.basis_.columns(X3) @ model.weights_.T
     p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
@@ -274,11 +275,11 @@ def test_several_classes_are_a_newton_step(share, basis):
 
 FAR2 = np.array([[30.0, 30.0], [-40.0, 5.0]])
 MODELS = {
-    "logit": RVC(RBF(0.7), bias=False),
-    "tap": RVC(RBF(0.7), bias=False, link="probit", inference="tap"),
-    "multinomial": RVC(RBF(0.7), bias=False),
-    "ovr": RVC(RBF(0.7), bias=False, multi_class="ovr"),
-    "probit": RVC(RBF(0.7), bias=False, link="probit"),
+    "logit": classical(RBF(0.7), bias=False),
+    "tap": classical(RBF(0.7), bias=False, link="probit", inference="tap"),
+    "multinomial": classical(RBF(0.7), bias=False),
+    "ovr": classical(RBF(0.7), bias=False, multi_class="ovr"),
+    "probit": classical(RBF(0.7), bias=False, link="probit"),
 }
 
 
@@ -286,22 +287,22 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_classes_are_uncertain_far_from_the_data(name, augment):
     data = (X2, Y2) if name in ("logit", "tap") else (X3, Y3)
-    classical = clone(MODELS[name]).fit(*data)
+    plain = clone(MODELS[name]).fit(*data)
     model = clone(MODELS[name]).set_params(augment=augment).fit(*data)
-    assert_allclose(model.weights_, classical.weights_)
+    assert_allclose(model.weights_, plain.weights_)
     _, std = model.decision_function(FAR2, return_std=True)
     expected = np.broadcast_to(np.sqrt(model.augment_variance_), std.shape)
     assert_allclose(std, expected, rtol=1e-9)
-    assert_array_equal(classical.decision_function(FAR2, return_std=True)[1], 0.0)
+    assert_array_equal(plain.decision_function(FAR2, return_std=True)[1], 0.0)
     assert np.all(
         model.decision_function(POINTS, return_std=True)[1]
-        >= classical.decision_function(POINTS, return_std=True)[1]
+        >= plain.decision_function(POINTS, return_std=True)[1]
     )
     even = 1.0 / model.classes_.size
     assert_allclose(model.predict_proba(FAR2), even, atol=0.01)
     # Between the data and far away, probabilities are no surer than the means say.
     edge = data[0] * 2.0
-    ours, theirs = (m.predict_proba(edge).max(axis=1).mean() for m in (model, classical))
+    ours, theirs = (m.predict_proba(edge).max(axis=1).mean() for m in (model, plain))
     assert ours < theirs
     assert log_loss(data[1], model.predict_proba(data[0])) < log_loss(
         data[1], np.full((len(data[1]), model.classes_.size), even)
@@ -309,15 +310,15 @@ def test_classes_are_uncertain_far_from_the_data(name, augment):
 
 
 def test_class_decisions_follow_the_probabilities():
-    model = RVC(RBF(0.5), augment=9.0).fit(X2, Y2)
+    model = classical(RBF(0.5), augment=9.0).fit(X2, Y2)
     points = np.random.default_rng(0).uniform(-3, 4, (200, 2))
     assert_array_equal(model.predict(points), model.predict_proba(points).argmax(axis=1))
     assert_array_equal(model.predict(points), model.decision_function(points) > 0)
 
 
 def test_class_weights_are_repeated_rows():
-    often = RVC(RBF(0.7), augment=True).fit(np.repeat(X3, 2, axis=0), np.repeat(Y3, 2))
-    heavy = RVC(RBF(0.7), augment=True).fit(X3, Y3, sample_weight=np.full(90, 2.0))
+    often = classical(RBF(0.7), augment=True).fit(np.repeat(X3, 2, axis=0), np.repeat(Y3, 2))
+    heavy = classical(RBF(0.7), augment=True).fit(X3, Y3, sample_weight=np.full(90, 2.0))
     assert_allclose(often.predict_proba(POINTS), heavy.predict_proba(POINTS), atol=1e-4)
 
 
@@ -339,8 +340,8 @@ def test_fast_classes_are_close(labels, basis, monkeypatch):
     monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 40)
     monkeypatch.setattr(sparsebayes._rvm.augment, "_FEWEST", 40)
     data = (X2, Y2) if labels == 2 else (X3, Y3)
-    full = RVC(basis, augment=2.0).fit(*data)
-    fast = RVC(basis, augment="fast").fit(*data)
+    full = classical(basis, augment=2.0).fit(*data)
+    fast = classical(basis, augment="fast").fit(*data)
     variance = full._training_rows.variance
     object.__setattr__(fast._training_rows, "variance", variance)
     assert len(fast._training_rows.rows) == 40
@@ -367,13 +368,15 @@ def test_wrong_values_are_errors(machine, augment):
 
 def test_refit_without_forgets():
     model = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y)
-    classical = RVR(RBF(1.0), calibrate=None).fit(X, Y)
+    plain = RVR(RBF(1.0), calibrate=None).fit(X, Y)
     model.set_params(augment=False).fit(X, Y)
     assert not hasattr(model, "augment_variance_")
-    assert set(vars(model)) == set(vars(classical))
-    assert_array_equal(model.predict(GRID, True), classical.predict(GRID, True))
-    several = RVC(RBF(1.0), augment=True).fit(X3, Y3).set_params(multi_class="ovr").fit(X3, Y3)
-    fresh = RVC(RBF(1.0), augment=True, multi_class="ovr").fit(X3, Y3)
+    assert set(vars(model)) == set(vars(plain))
+    assert_array_equal(model.predict(GRID, True), plain.predict(GRID, True))
+    several = (
+        classical(RBF(1.0), augment=True).fit(X3, Y3).set_params(multi_class="ovr").fit(X3, Y3)
+    )
+    fresh = classical(RBF(1.0), augment=True, multi_class="ovr").fit(X3, Y3)
     assert_array_equal(several.predict_proba(POINTS), fresh.predict_proba(POINTS))
 
 
@@ -399,7 +402,7 @@ def test_rows_without_weight_are_not_kept():
 def test_models_on_disk(tmp_path, augment, options, monkeypatch):
     monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 40)
     regression = RVR(RBF(1.0), augment=augment, calibrate=None).fit(X, Y)
-    classification = RVC(RBF(1.0), augment=augment, **options).fit(X3, Y3)
+    classification = classical(RBF(1.0), augment=augment, **options).fit(X3, Y3)
     for k, model in enumerate((regression, classification)):
         persistence.save(model, tmp_path / f"{k}.skops")
         for again in (
@@ -417,11 +420,13 @@ def test_models_on_disk(tmp_path, augment, options, monkeypatch):
     "estimator",
     [
         RVR(augment=True),
-        RVC(augment=True),
+        classical(augment=True),
         pytest.param(RVR(augment="fast"), marks=pytest.mark.slow),
-        pytest.param(RVC(augment="fast"), marks=pytest.mark.slow),
-        pytest.param(RVC(augment=2.0, multi_class="ovr"), marks=pytest.mark.slow),
-        pytest.param(RVC(augment=True, link="probit", inference="tap"), marks=pytest.mark.slow),
+        pytest.param(classical(augment="fast"), marks=pytest.mark.slow),
+        pytest.param(classical(augment=2.0, multi_class="ovr"), marks=pytest.mark.slow),
+        pytest.param(
+            classical(augment=True, link="probit", inference="tap"), marks=pytest.mark.slow
+        ),
     ],
     ids=str,
 )

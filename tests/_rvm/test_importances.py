@@ -10,9 +10,10 @@ from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import polynomial_kernel
 
-from sparsebayes import RVC, RVR
+from sparsebayes import RVR
 from sparsebayes.basis import RBF, Bias, Laplacian, Linear, Polynomial
 from sparsebayes.datasets import make_friedman1
+from tests.classical import classical
 
 LINEAR = ["linear", Polynomial(1), Linear() + Bias(), Polynomial(1) + Linear()]
 CURVED = ["rbf", "polynomial", "precomputed", polynomial_kernel, Linear() + RBF()]
@@ -47,7 +48,9 @@ def test_coefficients_make_the_prediction(basis, bias):
     assert_allclose(X @ model.coef_ + model.intercept_, model.predict(X), rtol=1e-10)
 
 
-@pytest.mark.parametrize("model", [RVC("linear"), RVC("linear", multi_class="ovr")], ids=label)
+@pytest.mark.parametrize(
+    "model", [classical("linear"), classical("linear", multi_class="ovr")], ids=label
+)
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
 def test_coefficients_make_the_latent_functions(model, labels):
     model.fit(X, labels)
@@ -69,7 +72,7 @@ def test_a_dropped_input_has_no_coefficient():
 
 @pytest.mark.parametrize("basis", CURVED, ids=label)
 def test_other_bases_have_no_coefficients(basis):
-    for model in (RVR(basis).fit(X, Y), RVC(basis).fit(X, TWO)):
+    for model in (RVR(basis).fit(X, Y), classical(basis).fit(X, TWO)):
         assert not hasattr(model, "coef_") and not hasattr(model, "intercept_")
         with pytest.raises(AttributeError, match=r"coef_ is only available .* weights_"):
             _ = model.coef_
@@ -83,7 +86,7 @@ def test_whether_there_are_coefficients_does_not_depend_on_the_data():
     assert not hasattr(model, "coef_")
 
 
-@pytest.mark.parametrize("model", [RVR("linear"), RVC("linear")], ids=label)
+@pytest.mark.parametrize("model", [RVR("linear"), classical("linear")], ids=label)
 @pytest.mark.parametrize("name", ["coef_", "intercept_", "feature_importances_", "length_scale_"])
 def test_not_fitted(model, name):
     with pytest.raises(NotFittedError):
@@ -117,7 +120,7 @@ def test_regression(basis):
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}, {"link": "probit"}], ids=label)
 def test_classification(basis, labels, options):
-    model = RVC(basis, **options).fit(X, labels)
+    model = classical(basis, **options).fit(X, labels)
 
     def latent(inputs):
         mean, _ = model.decision_function(inputs, return_std=True)
@@ -151,7 +154,7 @@ def test_order(model):
 
 def test_order_with_labels():
     X, y = FRIEDMAN
-    model = RVC().fit(X[:, [0, 1, 3, 4, 5, 6]], y > np.median(y))
+    model = classical().fit(X[:, [0, 1, 3, 4, 5, 6]], y > np.median(y))
     assert np.sort(np.argsort(model.feature_importances_)[-4:]).tolist() == [0, 1, 2, 3]
 
 
@@ -167,7 +170,7 @@ def test_units_do_not_matter():
 @pytest.mark.parametrize("basis", ["linear", "rbf", "polynomial", "laplacian"])
 def test_a_constant_input_has_none(basis, n_constant):
     more = np.column_stack([X, np.full((len(X), n_constant), 0.7)])
-    for model in (RVR(basis).fit(more, Y), RVC(basis).fit(more, TWO)):
+    for model in (RVR(basis).fit(more, Y), classical(basis).fit(more, TWO)):
         assert np.all(model.feature_importances_[4:] == 0.0)
         assert model.feature_importances_.sum() == pytest.approx(1.0)
 
@@ -263,7 +266,7 @@ def test_selection_with_kernels(name):
 
 
 def test_selection_with_labels():
-    for model in (RVC("linear"), RVC(Laplacian(3.0))):
+    for model in (classical("linear"), classical(Laplacian(3.0))):
         for labels in (TWO, THREE):
             found = SelectFromModel(clone(model), threshold=-np.inf, max_features=2)
             assert found.fit(X, labels).get_support().tolist() == [True, True, False, False]

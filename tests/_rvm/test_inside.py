@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from sparsebayes import RVC, RVR, persistence
+from sparsebayes import RVR, persistence
 from sparsebayes.basis import RBF, Bias, Laplacian, Linear, LinearSpline, Polynomial, Precomputed
+from tests.classical import classical
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform([0.0, -10.0, 100.0], [1.0, 10.0, 300.0], size=(80, 3))
@@ -132,7 +133,9 @@ def test_functions_are_no_inputs(basis):
 
 
 @pytest.mark.parametrize(
-    "model", [RVC(), RVC(multi_class="ovr"), RVC("linear"), RVC(augment="fast")], ids=str
+    "model",
+    [classical(), classical(multi_class="ovr"), classical("linear"), classical(augment="fast")],
+    ids=str,
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_classes(model, classes):

@@ -16,6 +16,7 @@ from sparsebayes.dictionaries import Kernel
 from sparsebayes.engine import Step, Stop
 from sparsebayes.engine.solvers import scales
 from sparsebayes.engine.solvers.driver import start
+from tests.classical import classical
 from tests.conftest import GRID, X3, Y3, X, Y
 
 TARGETS = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(len(X))
@@ -49,9 +50,9 @@ CASES = {
     "RVR": (RVR(RBF(1.0)), X, TARGETS),
     "RVR EM": (RVR(RBF(1.0), solver=EM()), X, TARGETS),
     "RVR augment": (RVR(RBF(1.0), augment=True), X, TARGETS),
-    "RVC": (RVC(RBF(1.0)), X, Y),
-    "RVC augment": (RVC(RBF(1.0), augment="fast"), X, Y),
-    "RVC three": (RVC(RBF(1.0)), X3, Y3),
+    "RVC": (classical(RBF(1.0)), X, Y),
+    "RVC augment": (classical(RBF(1.0), augment="fast"), X, Y),
+    "RVC three": (classical(RBF(1.0)), X3, Y3),
 }
 
 
@@ -79,7 +80,7 @@ def test_while_length_scales_are_learned(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(scales, "learn_with_misfits", learn)
-    model = RVC(RBF(3.0), adapt="ard")
+    model = classical(RBF(3.0), adapt="ard")
     with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, Y)
     first = clone(model).set_params(adapt=None).fit(X, Y)
@@ -108,7 +109,7 @@ def test_while_folds_are_fitted(monkeypatch):
 
 @pytest.mark.parametrize("step", [0, 3])
 def test_one_vs_rest_keeps_nothing(step):
-    model = RVC(RBF(1.0), multi_class="ovr", solver=Cut(step))
+    model = classical(RBF(1.0), multi_class="ovr", solver=Cut(step))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X3, Y3)
     assert Cut.begun == 1
@@ -136,7 +137,7 @@ def test_one_vs_rest_in_threads_ends_them():
                 yield Step(start(problem))
             return Stop.CONVERGED
 
-    model = RVC(RBF(1.0), multi_class="ovr", solver=Endless(), n_jobs=2)
+    model = classical(RBF(1.0), multi_class="ovr", solver=Endless(), n_jobs=2)
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X3, Y3)

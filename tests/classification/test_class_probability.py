@@ -10,9 +10,9 @@ from scipy.stats import norm
 from sklearn import config_context
 from sklearn.datasets import make_moons
 
-from sparsebayes import RVC
 from sparsebayes.basis import RBF
 from sparsebayes.classification import class_probability
+from tests.classical import classical
 from tests.conftest import GRID, LIKELIHOODS, SOLVERS, X3, Y3, X, Y, by_output
 
 
@@ -73,7 +73,7 @@ def test_probabilities_are_averages_over_the_posterior(binary):
 
 @pytest.mark.parametrize("share", [False, True])
 def test_probabilities_of_a_softmax_are_averages_over_the_posterior(share):
-    model = RVC(share_alpha=share).fit(X3, Y3)
+    model = classical(share_alpha=share).fit(X3, Y3)
     samples = softmax(draws(model, GRID, 20_000), axis=1)
     probability = model.predict_proba(GRID)
     assert_near_monte_carlo(probability.T, samples, 5e-3)
@@ -112,7 +112,7 @@ def test_a_row_is_a_distribution(binary, several):
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])
 def test_far_away_inputs(inputs, labels, basis):
     for options in ({}, {"link": "probit"}):
-        model = RVC(basis, **options).fit(inputs, labels)
+        model = classical(basis, **options).fit(inputs, labels)
         for scale in (1e2, 1e5, 1e8):
             probability = model.predict_proba(scale * inputs)
             assert np.isfinite(probability).all()
@@ -144,11 +144,11 @@ def test_probabilities_are_the_same_each_time(fitted):
 
 
 def test_the_order_of_classes_does_not_matter():
-    renamed = RVC().fit(X3, np.array([2, 0, 1])[Y3])
-    probability = RVC().fit(X3, Y3).predict_proba(GRID)
+    renamed = classical().fit(X3, np.array([2, 0, 1])[Y3])
+    probability = classical().fit(X3, Y3).predict_proba(GRID)
     assert_allclose(renamed.predict_proba(GRID), probability[:, [1, 2, 0]], atol=5e-3)
-    swapped = RVC().fit(X, 1 - Y).predict_proba(GRID)
-    assert_allclose(swapped[:, ::-1], RVC().fit(X, Y).predict_proba(GRID), atol=1e-6)
+    swapped = classical().fit(X, 1 - Y).predict_proba(GRID)
+    assert_allclose(swapped[:, ::-1], classical().fit(X, Y).predict_proba(GRID), atol=1e-6)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -158,7 +158,7 @@ def test_probabilities_are_near_the_truth(solver, link, inference):
     inputs = rng.uniform(-3, 3, size=(250, 1))
     truth = expit(2.0 * np.sin(inputs[:, 0]) + 0.5)
     labels = (rng.uniform(size=250) < truth).astype(int)
-    model = RVC(RBF(1.5), solver=solver, link=link, inference=inference, random_state=0)
+    model = classical(RBF(1.5), solver=solver, link=link, inference=inference, random_state=0)
     model.fit(inputs, labels)
     assert np.mean(np.abs(model.predict_proba(inputs)[:, 1] - truth)) < 0.1  # a constant: 0.28
 
@@ -177,7 +177,7 @@ def test_the_average_over_the_posterior_loses_less_than_the_mode():
     for seed in range(100):
         inputs, labels = make_moons(20, noise=0.4, random_state=seed)
         test, truth = make_moons(1000, noise=0.4, random_state=1000 + seed)
-        model = RVC().fit(inputs, labels)
+        model = classical().fit(inputs, labels)
         f = model.decision_function(test, return_std=True)[0]
         for scores, odds in ((ours, model.decision_function(test)), (theirs, f)):
             loss = -log_expit(np.where(truth == 1, odds, -odds)).mean()

@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sparsebayes import RVC, Sequential, Smoothness
+from sparsebayes import Sequential, Smoothness
 from sparsebayes.basis import RBF
+from tests.classical import classical
 from tests.conftest import GRID, SOLVERS, X3, Y3, X, Y
 
 # Awkward inputs
@@ -15,7 +16,7 @@ from tests.conftest import GRID, SOLVERS, X3, Y3, X, Y
 
 def fit(inputs, labels, **options):
     """A fitted model that has been found sane on its own data."""
-    model = RVC(**options).fit(inputs, labels)
+    model = classical(**options).fit(inputs, labels)
     probability = model.predict_proba(inputs)
     assert np.isfinite(probability).all()
     assert_allclose(probability.sum(axis=1), 1.0)
@@ -150,20 +151,22 @@ def test_scaled_inputs_of_several_classes(scale):
 @pytest.mark.parametrize("solver", SOLVERS[:3])
 def test_permuted_samples(solver):
     order = np.random.default_rng(5).permutation(len(Y))
-    model, permuted = (RVC(solver=solver).fit(X[o], Y[o]) for o in (slice(None), order))
+    model, permuted = (classical(solver=solver).fit(X[o], Y[o]) for o in (slice(None), order))
     assert_allclose(permuted.predict_proba(GRID), model.predict_proba(GRID), atol=1e-5)
 
 
 def test_float32_lists_and_memory_order():
-    expected = RVC().fit(X, Y).predict_proba(GRID)
-    single = RVC().fit(X.astype(np.float32), Y)
+    expected = classical().fit(X, Y).predict_proba(GRID)
+    single = classical().fit(X.astype(np.float32), Y)
     assert single.predict_proba(GRID.astype(np.float32)).dtype == np.float64
     assert_allclose(single.predict_proba(GRID), expected, atol=1e-3)
-    assert_array_equal(RVC().fit(X.tolist(), Y.tolist()).predict_proba(GRID), expected)
-    assert_allclose(RVC().fit(np.asfortranarray(X), Y).predict_proba(GRID), expected, atol=1e-8)
+    assert_array_equal(classical().fit(X.tolist(), Y.tolist()).predict_proba(GRID), expected)
+    assert_allclose(
+        classical().fit(np.asfortranarray(X), Y).predict_proba(GRID), expected, atol=1e-8
+    )
     inputs, labels = X.copy(), Y.copy()
     inputs.flags.writeable = labels.flags.writeable = False
-    assert_array_equal(RVC().fit(inputs, labels).predict_proba(GRID), expected)
+    assert_array_equal(classical().fit(inputs, labels).predict_proba(GRID), expected)
 
 
 def spoil(array, value):
@@ -178,12 +181,12 @@ def spoil(array, value):
 def test_no_numbers(value, what):
     remedy = r"[\s\S]*Drop these samples or repair their values\."
     with pytest.raises(ValueError, match=f"Input X contains {what}{remedy}"):
-        RVC().fit(spoil(X, value), Y)
+        classical().fit(spoil(X, value), Y)
     with pytest.raises(ValueError, match=f"Input sample_weight contains {what}{remedy}"):
-        RVC().fit(X, Y, spoil(np.ones(80), value))
+        classical().fit(X, Y, spoil(np.ones(80), value))
     with pytest.raises(ValueError, match=f"Input y contains {what}{remedy}"):
-        RVC().fit(X, spoil(Y, value))
-    model = RVC().fit(X, Y)
+        classical().fit(X, spoil(Y, value))
+    model = classical().fit(X, Y)
     for method in (model.predict, model.predict_proba, model.decision_function):
         with pytest.raises(ValueError, match=f"Input X contains {what}{remedy}"):
             method(spoil(X, value))
@@ -191,18 +194,18 @@ def test_no_numbers(value, what):
 
 def test_wrong_shapes():
     with pytest.raises(ValueError, match=r"Expected 2D array, got 1D array"):
-        RVC().fit(X[:, 0], Y)
+        classical().fit(X[:, 0], Y)
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[80, 79\]"):
-        RVC().fit(X, Y[:-1])
+        classical().fit(X, Y[:-1])
     with pytest.raises(ValueError, match=r"sample_weight.shape == \(79,\), expected \(80,\)"):
-        RVC().fit(X, Y, np.ones(79))
+        classical().fit(X, Y, np.ones(79))
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
-        RVC().fit(np.empty((0, 2)), np.empty(0))
+        classical().fit(np.empty((0, 2)), np.empty(0))
     with pytest.raises(ValueError, match=r"Negative values in data passed to .*sample_weight"):
-        RVC().fit(X, Y, spoil(np.ones(80), -1.0))
+        classical().fit(X, Y, spoil(np.ones(80), -1.0))
     with pytest.raises(ValueError, match=r"(?i)sample.weight"):
-        RVC().fit(X, Y, np.zeros(80))
-    model = RVC().fit(X, Y)
+        classical().fit(X, Y, np.zeros(80))
+    model = classical().fit(X, Y)
     for method in (model.predict, model.predict_proba, model.decision_function):
         with pytest.raises(ValueError, match="X has 3 features, but RVC is expecting 2 features"):
             method(np.ones((4, 3)))
@@ -216,7 +219,7 @@ METHODS = ["predict", "predict_proba", "predict_log_proba", "decision_function"]
 @pytest.mark.parametrize("method", METHODS)
 def test_unfitted(method):
     with pytest.raises(NotFittedError, match=r"not fitted yet. Call 'fit'"):
-        getattr(RVC(), method)(X)
+        getattr(classical(), method)(X)
 
 
 # Parameters
@@ -270,7 +273,7 @@ def test_unfitted(method):
     ],
 )
 def test_wrong_parameter(name, value, kind, message):
-    model = RVC().set_params(**{name: value})  # the constructor stores, fit validates
+    model = classical().set_params(**{name: value})  # the constructor stores, fit validates
     data = (X, Y) if name != "n_jobs" else (X3, Y3)
     if name == "n_jobs":
         model.set_params(multi_class="ovr")
@@ -281,4 +284,4 @@ def test_wrong_parameter(name, value, kind, message):
 
 def test_every_parameter_has_a_wrong_value():
     (mark,) = test_wrong_parameter.pytestmark
-    assert {row[0] for row in mark.args[1]} == set(RVC().get_params(deep=False))
+    assert {row[0] for row in mark.args[1]} == set(classical().get_params(deep=False))

@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes import RVC
 from sparsebayes.engine import Stop
+from tests.classical import classical
 from tests.conftest import GRID, SOLVERS, X3, Y3, X, Y
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_max_iter_warns(solver):
-    model = RVC(solver=solver, max_iter=2, random_state=0)
+    model = classical(solver=solver, max_iter=2, random_state=0)
     with pytest.warns(
         ConvergenceWarning,
         match=r"^RVC stopped at max_iter before convergence; raise max_iter, or raise tol\.$",
@@ -23,7 +23,7 @@ def test_max_iter_warns(solver):
 
 
 def test_max_iter_warns_once_for_all_classes():
-    model = RVC(multi_class="ovr", max_iter=2)
+    model = classical(multi_class="ovr", max_iter=2)
     with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
         model.fit(X3, Y3)
     assert len(caught) == 1 and not model.converged_
@@ -46,7 +46,7 @@ class Stopping:
 def test_every_bad_stop_warns_and_a_model_without_functions_predicts(reason, options):
     for inputs, labels in ((X, Y), (X3, Y3)):
         with pytest.warns(ConvergenceWarning) as caught:
-            model = RVC(solver=Stopping(reason), **options).fit(inputs, labels)
+            model = classical(solver=Stopping(reason), **options).fit(inputs, labels)
         assert str(caught[0].message) == f"RVC {reason.value}."
         assert len(model.relevance_) == 0 and model.sigma_.shape == (0, 0)
         assert_allclose(model.predict_proba(GRID), 1 / model.classes_.size)
@@ -56,14 +56,14 @@ def test_every_bad_stop_warns_and_a_model_without_functions_predicts(reason, opt
 
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_verbose_prints(multi_class, capsys):
-    model = RVC(verbose=2).fit(X, Y)
+    model = classical(verbose=2).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == model.n_iter_
     assert lines[0].startswith("[RVC] step     1  objective ")
     assert "functions" in lines[-1] and "noise" not in lines[-1]
-    quiet = RVC(multi_class=multi_class).fit(X3, Y3)
+    quiet = classical(multi_class=multi_class).fit(X3, Y3)
     assert capsys.readouterr() == ("", "")
-    loud = RVC(multi_class=multi_class, verbose=1).fit(X3, Y3)
+    loud = classical(multi_class=multi_class, verbose=1).fit(X3, Y3)
     assert capsys.readouterr().out.count("[RVC] step     1 ") == 1 + 2 * (multi_class == "ovr")
     assert_array_equal(loud.weights_, quiet.weights_)
 
@@ -102,7 +102,7 @@ def test_callbacks(inputs, labels, options):
     """One setup, one fit and one teardown, of the model and not of those it is made of."""
     pytest.importorskip("sklearn.callback")
     listener = Listener()
-    model = RVC(**options).set_callbacks(listener).fit(inputs, labels)
+    model = classical(**options).set_callbacks(listener).fit(inputs, labels)
     calls = listener.calls
     assert calls[:2] == ["setup", "begin fit"] and calls[-2:] == ["end fit", "teardown"]
     assert sum("step" not in call for call in calls) == 4
@@ -110,7 +110,7 @@ def test_callbacks(inputs, labels, options):
     models = getattr(model, "estimators_", [model])
     assert listener.steps == sum(one.n_iter_ for one in models)
     assert listener.estimators == {model}
-    assert_array_equal(model.weights_, RVC(**options).fit(inputs, labels).weights_)
+    assert_array_equal(model.weights_, classical(**options).fit(inputs, labels).weights_)
 
 
 @pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}], ids=str)
@@ -118,7 +118,7 @@ def test_callbacks(inputs, labels, options):
 def test_a_callback_that_asks_for_the_end_gets_the_best_model(inputs, labels, options):
     pytest.importorskip("sklearn.callback")
     listener = Listener(at=3)
-    model = RVC(**options).set_callbacks(listener)
+    model = classical(**options).set_callbacks(listener)
     with pytest.warns(ConvergenceWarning, match="RVC stopped by a callback") as caught:
         model.fit(inputs, labels)
     assert len(caught) == 1 and not model.converged_
@@ -131,7 +131,7 @@ def test_a_callback_that_asks_for_the_end_gets_the_best_model(inputs, labels, op
 def test_callbacks_are_torn_down_after_an_error(multi_class):
     pytest.importorskip("sklearn.callback")
     listener = Listener(at=3, error=RuntimeError("no more"))
-    model = RVC(multi_class=multi_class).set_callbacks(listener)
+    model = classical(multi_class=multi_class).set_callbacks(listener)
     with pytest.raises(RuntimeError, match="no more"):
         model.fit(X3, Y3)
     assert listener.calls.count("setup") == listener.calls.count("teardown") == 1

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sparsebayes import EM, RVC, Gamma, Sequential, Subspace
 from sparsebayes.basis import RBF, Linear
 from sparsebayes.engine import Stop
+from tests.classical import classical
 from tests.conftest import GRID, SOLVERS, X3, Y3, X, Y, by_output
 
 # Attributes
@@ -65,19 +66,19 @@ def test_attributes_of_several_classes(several):
 
 
 def test_shared_precisions():
-    model = RVC(share_alpha=True).fit(X3, Y3)
+    model = classical(share_alpha=True).fit(X3, Y3)
     assert np.isfinite(model.alpha_).all()
     assert_array_equal(model.alpha_, np.broadcast_to(model.alpha_[0], model.alpha_.shape))
-    two = RVC(share_alpha=True).fit(X, Y)  # nothing to share
-    assert_array_equal(two.weights_, RVC().fit(X, Y).weights_)
+    two = classical(share_alpha=True).fit(X, Y)  # nothing to share
+    assert_array_equal(two.weights_, classical().fit(X, Y).weights_)
 
 
 def test_one_model_for_each_class():
-    model = RVC(multi_class="ovr").fit(X3, Y3)
+    model = classical(multi_class="ovr").fit(X3, Y3)
     assert len(model.estimators_) == 3
     evidence = 0.0
     for k, one in enumerate(model.estimators_):
-        alone = RVC().fit(X3, np.equal(Y3, k))
+        alone = classical().fit(X3, np.equal(Y3, k))
         assert_allclose(one.weights_, alone.weights_, rtol=1e-6)
         assert_array_equal(one.relevance_, alone.relevance_)
         evidence += alone.log_evidence_
@@ -105,9 +106,9 @@ class Watched(Sequential):
 
 @pytest.mark.parametrize("options", [{}, {"link": "probit"}], ids=str)
 def test_one_model_for_each_class_in_threads(options):
-    alone = RVC(multi_class="ovr", **options).fit(X3, Y3)
+    alone = classical(multi_class="ovr", **options).fit(X3, Y3)
     watched = Watched()
-    parallel = RVC(multi_class="ovr", n_jobs=2, solver=watched, **options).fit(X3, Y3)
+    parallel = classical(multi_class="ovr", n_jobs=2, solver=watched, **options).fit(X3, Y3)
     assert threading.get_ident() not in watched.threads and watched.threads
     for name in ("relevance_", "weights_", "alpha_", "sigma_", "evidence_path_"):
         assert_array_equal(getattr(parallel, name), getattr(alone, name))
@@ -147,7 +148,7 @@ def log_likelihood(link, f, labels):
 def test_everything_published_follows_from_the_precisions(inputs, labels, options):
     """weights_ is the mode, sigma_ the inverse Hessian there, log_evidence_ Laplace's."""
     weights = np.random.default_rng(0).uniform(0.5, 2.0, len(labels))
-    model = RVC(**options).fit(inputs, labels, weights)
+    model = classical(**options).fit(inputs, labels, weights)
     kept = np.isfinite(model.alpha_)
     alpha, coef = model.alpha_[kept], model.weights_[kept]
     full = by_output(model, inputs)
@@ -181,7 +182,7 @@ def test_everything_published_follows_from_the_precisions(inputs, labels, option
 
 def test_precisions_are_mackay_s_fixed_point():
     # α w² = γ, or the evidence would fall on the way there.
-    model = RVC(solver="mackay", tol=1e-6).fit(X, Y)
+    model = classical(solver="mackay", tol=1e-6).fit(X, Y)
     assert_allclose(model.alpha_ * model.weights_**2, model.determined_, rtol=0.2)
 
 
@@ -233,7 +234,7 @@ def test_decisions_rank_as_probabilities_do(fitted):
 
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])
 def test_decisions_are_finite_where_probabilities_are_zero(inputs, labels):
-    model = RVC("linear").fit(inputs, labels)
+    model = classical("linear").fit(inputs, labels)
     model.weights_ = 1e6 * model.weights_
     model.sigma_ = np.zeros_like(model.sigma_)
     assert model.predict_proba(inputs).min() == 0.0
@@ -244,7 +245,7 @@ def test_iris():
     inputs, labels = load_iris(return_X_y=True)
     names = load_iris().target_names[labels]
     for options in ({}, {"multi_class": "ovr"}, {"link": "probit"}, {"share_alpha": True}):
-        model = RVC(**options).fit(inputs, names)
+        model = classical(**options).fit(inputs, names)
         assert model.score(inputs, names) > 0.94
         probability = model.predict_proba(inputs)
         loss = -np.log(probability[np.arange(150), labels]).mean()
@@ -255,10 +256,10 @@ def test_iris():
 
 
 def test_pipelines_and_searches():
-    pipe = make_pipeline(StandardScaler(), RVC(RBF(1.0)))
+    pipe = make_pipeline(StandardScaler(), classical(RBF(1.0)))
     assert cross_val_score(pipe, X, Y, cv=3).mean() > 0.8
     search = GridSearchCV(
-        RVC(RBF()), {"basis__length_scale": [0.05, 0.7]}, cv=3, scoring="neg_log_loss"
+        classical(RBF()), {"basis__length_scale": [0.05, 0.7]}, cv=3, scoring="neg_log_loss"
     ).fit(X, Y)
     assert search.best_params_ == {"basis__length_scale": 0.7}
     assert search.best_estimator_.length_scale_.tolist() == [0.7, 0.7]
@@ -268,10 +269,10 @@ def test_pipelines_and_searches():
 def test_a_fold_without_a_class():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        scores = cross_val_score(RVC(), X3[np.argsort(Y3)], np.sort(Y3), cv=KFold(3))
+        scores = cross_val_score(classical(), X3[np.argsort(Y3)], np.sort(Y3), cv=KFold(3))
     assert_array_equal(scores, 0.0)  # each fold asks for the class it has not seen
     few = np.flatnonzero((Y3 < 2) | (np.arange(len(Y3)) == 2))
-    scores = cross_val_score(RVC(), X3[few], Y3[few], cv=KFold(4))
+    scores = cross_val_score(classical(), X3[few], Y3[few], cv=KFold(4))
     assert np.all(scores > 0.5)
 
 
@@ -298,7 +299,7 @@ def test_pickles(fitted):
 def test_fit_changes_nothing_but_the_model():
     inputs, labels, weights = X.copy(), Y.copy(), np.linspace(0.5, 1.5, len(Y))
     basis, by_class = RBF() + Linear(), {0: 1.0, 1: 2.0}
-    model = RVC(basis, class_weight=by_class)
+    model = classical(basis, class_weight=by_class)
     before = repr(model.get_params())
     model.fit(inputs, labels, weights)
     assert_array_equal(inputs, X)
@@ -314,7 +315,9 @@ def test_fit_changes_nothing_but_the_model():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_same_seed_same_bits(solver):
     for inputs, labels in ((X, Y), (X3, Y3)):
-        first, again = (RVC(solver=solver, random_state=3).fit(inputs, labels) for _ in range(2))
+        first, again = (
+            classical(solver=solver, random_state=3).fit(inputs, labels) for _ in range(2)
+        )
         assert_array_equal(first.weights_, again.weights_)
         assert_array_equal(first.predict_proba(GRID), again.predict_proba(GRID))
 
@@ -322,9 +325,9 @@ def test_same_seed_same_bits(solver):
 def test_feature_names():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b"])
-    model = RVC().fit(frame, pandas.Series(Y, name="label").astype("category"))
+    model = classical().fit(frame, pandas.Series(Y, name="label").astype("category"))
     assert_array_equal(model.feature_names_in_, ["a", "b"])
-    assert_allclose(model.predict_proba(frame), RVC().fit(X, Y).predict_proba(X))
+    assert_allclose(model.predict_proba(frame), classical().fit(X, Y).predict_proba(X))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"a": "c"}))
 
@@ -333,27 +336,27 @@ def test_feature_names():
 
 
 def test_bases():
-    by_name = RVC("rbf").fit(X, Y)
-    assert_array_equal(RVC(RBF()).fit(X, Y).weights_, by_name.weights_)
+    by_name = classical("rbf").fit(X, Y)
+    assert_array_equal(classical(RBF()).fit(X, Y).weights_, by_name.weights_)
     scale = by_name.length_scale_[0]
 
     def kernel(A, B):
         return rbf_kernel(A, B, gamma=0.5 / scale**2)
 
     expected = by_name.predict_proba(GRID)
-    assert_allclose(RVC(kernel).fit(X, Y).predict_proba(GRID), expected, atol=1e-6)
-    precomputed = RVC("precomputed").fit(kernel(X, X), Y)
+    assert_allclose(classical(kernel).fit(X, Y).predict_proba(GRID), expected, atol=1e-6)
+    precomputed = classical("precomputed").fit(kernel(X, X), Y)
     assert_allclose(precomputed.predict_proba(kernel(GRID, X)), expected, atol=1e-6)
     assert precomputed.relevance_vectors_.shape == (0, len(X))
-    without = RVC(bias=False).fit(X, Y)
+    without = classical(bias=False).fit(X, Y)
     assert_array_equal(X[without.relevance_], without.relevance_vectors_)
     for basis in (RBF(0.5) + Linear(), RBF([0.5, 1.0]), "laplacian", "linear_spline"):
-        assert RVC(basis).fit(X, Y).score(X, Y) > 0.75
+        assert classical(basis).fit(X, Y).score(X, Y) > 0.75
 
 
 def test_precomputed_in_a_search():
     kernel = rbf_kernel(X, X, gamma=2.0)
-    model = RVC("precomputed")
+    model = classical("precomputed")
     assert model.__sklearn_tags__().input_tags.pairwise
     assert cross_val_score(model, kernel, Y, cv=3).mean() > 0.8
 
@@ -368,15 +371,15 @@ def test_precomputed_in_a_search():
     ],
 )
 def test_solver_objects(name, solver):
-    named = RVC(solver=name, random_state=0).fit(X, Y)
-    assert_array_equal(RVC(solver=solver, random_state=0).fit(X, Y).weights_, named.weights_)
+    named = classical(solver=name, random_state=0).fit(X, Y)
+    assert_array_equal(classical(solver=solver, random_state=0).fit(X, Y).weights_, named.weights_)
     assert named.converged_ and named.score(X, Y) > 0.9
 
 
 @pytest.mark.parametrize("prior", ["aic", "bic", "ric", 3.0, Gamma(1e-3, 1e-3)], ids=str)
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])
 def test_priors(inputs, labels, prior):
-    flat, model = RVC().fit(inputs, labels), RVC(prior=prior).fit(inputs, labels)
+    flat, model = classical().fit(inputs, labels), classical(prior=prior).fit(inputs, labels)
     assert model.converged_ and model.score(inputs, labels) > 0.75
     assert model.evidence_path_[-1] <= flat.evidence_path_[-1] + 1.0
     assert model.determined_.sum() <= flat.determined_.sum() + 1.0
@@ -385,10 +388,10 @@ def test_priors(inputs, labels, prior):
 def test_names_and_numbers_of_priors():
     half = 0.5 * np.log(len(Y))
     for name, c in [("aic", 1.0), ("bic", half), ("ric", 2 * half), ("flat", 0)]:
-        named, number = RVC(prior=name).fit(X, Y), RVC(prior=c).fit(X, Y)
+        named, number = classical(prior=name).fit(X, Y), classical(prior=c).fit(X, Y)
         assert_allclose(number.predict_proba(X), named.predict_proba(X), atol=1e-4)
 
 
 def test_smaller_tol_finds_no_less():
-    loose, tight = (RVC(tol=tol).fit(X, Y).log_evidence_ for tol in (1.0, 1e-4))
+    loose, tight = (classical(tol=tol).fit(X, Y).log_evidence_ for tol in (1.0, 1e-4))
     assert tight >= loose - 1e-6

@@ -6,7 +6,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-from sparsebayes import RVC, RVR, Gamma
+from sparsebayes import RVR, Gamma
+from tests.classical import classical
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "aic": "aic", "bic": "bic", "ric": "ric", "gamma": Gamma(1e-3, 1e-3)}
@@ -84,7 +85,7 @@ def slow_unless(quick):
     ],
 )
 def test_classifier(solver, link, inference):
-    assert_clean(RVC(solver=solver, link=link, inference=inference))
+    assert_clean(classical(solver=solver, link=link, inference=inference))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_classifier(solver, link, inference):
     ],
 )
 def test_classifier_and_prior(solver, prior):
-    assert_clean(RVC(solver=solver, prior=PRIORS[prior]))
+    assert_clean(classical(solver=solver, prior=PRIORS[prior]))
 
 
 @pytest.mark.parametrize(
@@ -120,4 +121,4 @@ def test_classifier_and_prior(solver, prior):
     ids=str,
 )
 def test_classifier_and_options(options):
-    assert_clean(RVC(**options))
+    assert_clean(classical(**options))

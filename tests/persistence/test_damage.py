@@ -14,6 +14,7 @@ from sparsebayes import RVC, RVR, Forecaster, persistence
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_sinc
 from sparsebayes.persistence import objects
+from tests.classical import classical
 
 from .crafting import closed, joined, opened, same, taken_apart
 
@@ -27,7 +28,7 @@ def files():
     walk = np.cumsum(np.random.default_rng(0).standard_normal(40))
     models = [
         RVR(RBF(2.0), augment=True).fit(X, y),
-        RVC(RBF(3.0)).fit(blobs, labels),
+        classical(RBF(3.0)).fit(blobs, labels),
         make_pipeline(StandardScaler(), RVR(random_state=np.random.RandomState(3))).fit(X, y),
         Forecaster(RVR("linear"), lags=2, difference=1, transform=None).fit(walk),
     ]

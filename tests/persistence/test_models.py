@@ -28,6 +28,7 @@ from sparsebayes._support.files import write_files
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_friedman1, make_sinc
 from sparsebayes.persistence import archive
+from tests.classical import classical
 
 
 class Hostile:
@@ -93,7 +94,7 @@ LABELS = {
 def test_classifier_round_trip(tmp_path, labels, options):
     labels = LABELS[labels]
     X, k = make_blobs(45, centers=labels.size, cluster_std=4.0, random_state=1)
-    model = RVC(RBF(3.0), **options).fit(X, labels[k])
+    model = classical(RBF(3.0), **options).fit(X, labels[k])
     persistence.save(model, tmp_path / "m.skops")
     again = persistence.load(tmp_path / "m.skops")
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
@@ -111,7 +112,7 @@ def test_classifier_round_trip(tmp_path, labels, options):
 
 def test_class_weights_by_label_are_kept(tmp_path):
     X, k = make_blobs(40, centers=2, cluster_std=3.0, random_state=1)
-    model = RVC(class_weight={"a": 1.0, "b": 3.0}).fit(X, np.array(["a", "b"])[k])
+    model = classical(class_weight={"a": 1.0, "b": 3.0}).fit(X, np.array(["a", "b"])[k])
     persistence.save(model, tmp_path / "m.skops")
     again = persistence.load(tmp_path / "m.skops")
     assert again.class_weight == model.class_weight

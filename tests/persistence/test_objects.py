@@ -19,7 +19,6 @@ from sklearn.random_projection import GaussianRandomProjection
 
 from sparsebayes import (
     EM,
-    RVC,
     RVR,
     Denoiser,
     Flat,
@@ -50,6 +49,7 @@ from sparsebayes.basis import (
 from sparsebayes.datasets import make_sinc
 from sparsebayes.persistence import archive, objects, trusted
 from sparsebayes.uncertain import Imputation, Slope, StochasticEM
+from tests.classical import classical
 
 from .crafting import same
 
@@ -86,10 +86,10 @@ def regressors():
 
 def classifiers():
     for options in ({}, {"multi_class": "ovr"}, {"link": "probit"}, {"share_alpha": True}):
-        yield RVC(RBF(3.0), augment=True, **options).fit(BLOBS, LABELS)
+        yield classical(RBF(3.0), augment=True, **options).fit(BLOBS, LABELS)
     for augment in (False, True):
-        yield RVC(RBF(3.0), link="least_squares", augment=augment).fit(BLOBS, LABELS)
-    yield RVC(RBF(3.0), class_weight={0: 1.0, 1: np.float64(3.0)}).fit(BLOBS, K == 1)
+        yield classical(RBF(3.0), link="least_squares", augment=augment).fit(BLOBS, LABELS)
+    yield classical(RBF(3.0), class_weight={0: 1.0, 1: np.float64(3.0)}).fit(BLOBS, K == 1)
     few = {"n_evaluations": 200, "population": 20, "random_state": 0}
     yield ParetoClassifier(seeds=None, **few).fit(BLOBS, K == 1)
 

@@ -19,10 +19,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from sparsebayes import RVC, RVR
+from sparsebayes import RVR
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_friedman1, make_sinc
 from sparsebayes.plots import ClassificationDisplay, EvidenceDisplay, RegressionDisplay
+from tests.classical import classical
 
 
 @pytest.fixture(autouse=True)
@@ -40,14 +41,14 @@ def sinc():
 @pytest.fixture(scope="module")
 def moons():
     X, y = make_moons(80, noise=0.2, random_state=0)
-    return RVC(RBF(0.6)).fit(X, y), X, y
+    return classical(RBF(0.6)).fit(X, y), X, y
 
 
 @pytest.fixture(scope="module")
 def blobs():
     X, y = make_blobs(90, centers=3, cluster_std=2.2, random_state=1)
     y = np.array(["red", "green", "blue"])[y]
-    return RVC(RBF(3.0)).fit(X, y), X, y
+    return classical(RBF(3.0)).fit(X, y), X, y
 
 
 def test_curve_and_band_are_the_prediction(sinc):
@@ -188,7 +189,7 @@ def test_classifiers_circle_their_relevance_vectors(moons):
     assert_array_equal(display.relevance_.get_offsets(), model.relevance_vectors_)
     label = f"relevance vectors ({len(model.relevance_vectors_)})"
     assert label in [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    scaled = make_pipeline(StandardScaler(), RVC(RBF(0.7))).fit(100 * X + 7, y)
+    scaled = make_pipeline(StandardScaler(), classical(RBF(0.7))).fit(100 * X + 7, y)
     for estimator in (scaled, GridSearchCV(scaled, {"rvc__prior": ["flat"]}).fit(100 * X + 7, y)):
         display = ClassificationDisplay.from_estimator(
             estimator, 100 * X + 7, y, grid_resolution=10
@@ -196,7 +197,7 @@ def test_classifiers_circle_their_relevance_vectors(moons):
         expected = scaled[0].inverse_transform(scaled[-1].relevance_vectors_)
         assert_allclose(display.relevance_.get_offsets(), expected)
         assert len(expected) > 2
-    squares = make_pipeline(PolynomialFeatures(2), RVC("linear")).fit(X, y)
+    squares = make_pipeline(PolynomialFeatures(2), classical("linear")).fit(X, y)
     display = ClassificationDisplay.from_estimator(squares, X, y, grid_resolution=10)
     assert len(display.relevance) == 0
     other = LogisticRegression().fit(X, y)
@@ -206,7 +207,7 @@ def test_classifiers_circle_their_relevance_vectors(moons):
 def test_classification_labels(moons):
     _, X, y = moons
     frame, series = pd.DataFrame(X, columns=["volts", "amps"]), pd.Series(y == 1, name="good")
-    model = RVC(RBF(0.6)).fit(frame, series)
+    model = classical(RBF(0.6)).fit(frame, series)
     display = ClassificationDisplay.from_estimator(model, frame, series, grid_resolution=10)
     ax = display.ax_
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("volts", "amps")
@@ -224,7 +225,7 @@ def test_classification_labels(moons):
 def test_a_model_without_functions_and_one_input_value(n_classes):
     X = np.column_stack([np.arange(30.0), np.full(30, 5.0)])
     y = np.arange(30) % n_classes
-    model = RVC("linear", prior=50.0).fit(X, y)
+    model = classical("linear", prior=50.0).fit(X, y)
     display = ClassificationDisplay.from_estimator(model, X, y, grid_resolution=10)
     assert len(model.relevance_) == 0 and display.boundary_ == []
     assert_allclose(display.ax_.get_ylim(), [4.5, 5.5])
@@ -284,7 +285,7 @@ def test_classification_refusals(moons, sinc):
     with pytest.raises(ValueError, match="needs a classifier with predict_proba, got RVR"):
         draw(sinc[0], X, y)
     with pytest.raises(NotFittedError):
-        draw(RVC(), X, y)
+        draw(classical(), X, y)
 
 
 def test_without_matplotlib_the_extra_is_named(sinc, monkeypatch):

@@ -37,6 +37,7 @@ from sparsebayes.datasets import (
 )
 from sparsebayes.sampling import ReversibleJump
 from sparsebayes.uncertain import StochasticEM
+from tests.classical import classical
 
 Array = np.ndarray
 FITS: dict[str, Callable[[], list[Any]]] = {}
@@ -152,47 +153,47 @@ def rvr_polynomial_weights() -> list[Any]:
 
 @fit
 def rvc_logit() -> list[Any]:
-    return classes(RVC(), *moons())
+    return classes(classical(), *moons())
 
 
 @fit
 def rvc_logit_trace() -> list[Any]:
-    return classes(RVC(RBF(0.5), prior="bic", class_weight="balanced"), *moons())
+    return classes(classical(RBF(0.5), prior="bic", class_weight="balanced"), *moons())
 
 
 @fit
 def rvc_probit_laplace_em() -> list[Any]:
-    return classes(RVC(RBF(0.5), link="probit", solver="em", tol=0.1), *moons())
+    return classes(classical(RBF(0.5), link="probit", solver="em", tol=0.1), *moons())
 
 
 @fit
 def rvc_probit_mean_field() -> list[Any]:
-    return classes(RVC(RBF(0.5), link="probit", inference="mean_field"), *moons())
+    return classes(classical(RBF(0.5), link="probit", inference="mean_field"), *moons())
 
 
 @fit
 def rvc_probit_tap() -> list[Any]:
-    return classes(RVC(RBF(0.5), link="probit", inference="tap"), *moons())
+    return classes(classical(RBF(0.5), link="probit", inference="tap"), *moons())
 
 
 @fit
 def rvc_ard_augment() -> list[Any]:
-    return classes(RVC(adapt="ard", augment=True), *moons())
+    return classes(classical(adapt="ard", augment=True), *moons())
 
 
 @fit
 def rvc_softmax() -> list[Any]:
-    return classes(RVC(), *gases())
+    return classes(classical(), *gases())
 
 
 @fit
 def rvc_softmax_shared_augment() -> list[Any]:
-    return classes(RVC(share_alpha=True, augment=True, prior="aic"), *gases())
+    return classes(classical(share_alpha=True, augment=True, prior="aic"), *gases())
 
 
 @fit
 def rvc_one_vs_rest() -> list[Any]:
-    return classes(RVC(multi_class="ovr"), *gases())
+    return classes(classical(multi_class="ovr"), *gases())
 
 
 @fit

@@ -1,0 +1,134 @@
+"""Fits to some of the rows, and what they say of the labels of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sparsebayes._support.calibration import Fold
+from sparsebayes.classification import latent, least_squares
+from sparsebayes.classification.likelihood import Samples
+from sparsebayes.classification.temperature import Temperature, find_temperature
+from sparsebayes.engine import Solver
+
+if TYPE_CHECKING:
+    from sparsebayes.classification.rvc import RVC
+
+Array = np.ndarray
+
+_FOLD_TOL = 1.0  # nats for 1000 samples at which a fit to some folds ends
+_LEAST = 1e-6  # of a probability, where its logarithm is taken
+
+
+class Candidate(NamedTuple):
+    """A likelihood, and length scales.
+
+    Attributes
+    ----------
+    link : str
+    log_scales : ndarray
+    n_learned : int
+        How many of them were learned from the labels.
+    """
+
+    link: str
+    log_scales: Array
+    n_learned: int = 0
+
+
+class Held(NamedTuple):
+    """Outputs for each class at rows that were held out, with what is known of these rows.
+
+    Attributes
+    ----------
+    outputs, variance : ndarray, (n, K) and (n,)
+    labels, weights : ndarray, (n,)
+    """
+
+    outputs: Array
+    variance: Array
+    labels: Array
+    weights: Array
+
+    def temperature(self, link: str) -> Temperature:
+        return find_temperature(*self, log_odds=link != "least_squares")
+
+    def losses(self, link: str) -> Array:
+        """Minus the log probability of each label."""
+        logs = self.temperature(link).log_probability(self.outputs, self.variance)
+        return -logs[np.arange(len(logs)), self.labels]
+
+
+def joined(parts: list[Held]) -> Held:
+    """The rows of all folds."""
+    return Held(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def held_out(
+    model: RVC, solver: Solver, candidate: Candidate, samples: Samples, fold: Fold
+) -> Held:
+    """What a fit to the first rows of a fold says of the others."""
+    train, test = fold
+    rows, n_classes = samples.rows[test], model.classes_.size
+    known = samples.labels[test], samples.weights[test]
+    by_least_squares = candidate.link == "least_squares"
+    seen, labels = np.unique(samples.labels[train], return_inverse=True)
+    if seen.size == 1:
+        return Held(np.tile(_logs(np.eye(n_classes)[seen]), (len(rows), 1)), np.zeros(len(rows)),
+                    *known)  # fmt: skip
+    quick = solver.quick() if hasattr(solver, "quick") else solver
+    parameters = model.get_params(deep=False) | {
+        "link": candidate.link, "adapt": None, "calibrate": None,
+        "tol": max(model.tol, _FOLD_TOL), "verbose": 0,
+    }  # fmt: skip
+    part = type(model)(**parameters)
+    part.n_features_in_ = model.n_features_in_
+    part.link_, part.multi_class_ = candidate.link, model.multi_class_
+    # A target of a class without a sample is constant; a likelihood has none for it.
+    part.classes_ = np.arange(n_classes) if by_least_squares else seen
+    labels = samples.labels[train] if by_least_squares else labels
+    X, weights = samples.rows[train], samples.weights[train]
+    part.class_prior_ = np.bincount(labels, weights, part.classes_.size) / weights.sum()
+    basis = part._fit_basis(X, weights)
+    if candidate.log_scales.size:
+        basis = basis.rescaled(candidate.log_scales)
+    part._fit_samples(quick, basis, Samples(X, X, labels, weights), None, learn=False)
+    if by_least_squares:
+        return Held(*least_squares.class_outputs(part, rows), *known)
+    probability = np.zeros((len(rows), n_classes))
+    probability[:, seen] = latent.probabilities(part, rows)
+    return Held(_logs(probability), np.zeros(len(rows)), *known)
+
+
+def _logs(probability: Array) -> Array:
+    return np.log(np.maximum(probability, _LEAST))
+
+
+def latent_outputs(model: RVC, X: Array) -> tuple[Array, Array]:
+    """Log probabilities as they are, which a `Temperature` of held-out rows corrects."""
+    logs = _logs(latent.probabilities(model, X))
+    return logs, np.zeros(len(logs))
+
+
+def spread_sample(samples: Samples, most: int) -> Samples:
+    """At most about so many of the samples, of all classes, whatever their order."""
+    count = len(samples.rows)
+    if count <= most:
+        return samples
+    distinct, place = np.unique(samples.rows, axis=0, return_inverse=True)
+    key = np.random.default_rng(0).permutation(len(distinct))[place.ravel()]
+    chosen = []
+    for k in np.unique(samples.labels):
+        own = np.flatnonzero(samples.labels == k)
+        size = max(int(np.ceil(most * own.size / count)), min(own.size, _FEW_OF_A_CLASS))
+        chosen.append(own[np.argsort(key[own], kind="stable")[:size]])
+    index = np.sort(np.concatenate(chosen))
+    return replace(
+        samples, X=samples.rows[index], rows=samples.rows[index], labels=samples.labels[index],
+        weights=samples.weights[index],
+    )  # fmt: skip
+
+
+_FEW_OF_A_CLASS = 10  # which are always among them
