@@ -17,7 +17,14 @@ from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import Fold, content_folds, is_splitter
 from sparsebayes.basis import Basis
-from sparsebayes.classification.held_out import Candidate, Held, held_out, joined, spread_sample
+from sparsebayes.classification.held_out import (
+    Candidate,
+    Held,
+    at_scales,
+    held_out,
+    joined,
+    spread_sample,
+)
 from sparsebayes.classification.least_squares import label_problem, left_out_temperature, merged
 from sparsebayes.classification.likelihood import FEW_CLASSES, Samples
 from sparsebayes.classification.temperature import Temperature
@@ -81,8 +88,7 @@ def choose(model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: An
     best, held = candidates[0], None
     if len(candidates) > 1 and parts:
         best, held = _most_likely(model, solver, candidates, some, parts)
-    if best.log_scales.size:
-        basis = basis.rescaled(best.log_scales)
+    basis = at_scales(basis, best.log_scales)
     whole = some is samples and (is_splitter(folds) or isinstance(folds, str))
     return Choice(best.link, basis, learn=False, held=held if whole else None)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sparsebayes._support.calibration import Fold
+from sparsebayes.basis import Basis
 from sparsebayes.classification import latent, least_squares
 from sparsebayes.classification.likelihood import Samples
 from sparsebayes.classification.temperature import Temperature, find_temperature
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 _FOLD_TOL = 1.0  # nats for 1000 samples at which a fit to some folds ends
+_FEW_OF_A_CLASS = 10  # are always among some of the samples
 _LEAST = 1e-6  # of a probability, where its logarithm is taken
 
 
@@ -91,15 +93,19 @@ def held_out(
     labels = samples.labels[train] if by_least_squares else labels
     X, weights = samples.rows[train], samples.weights[train]
     part.class_prior_ = np.bincount(labels, weights, part.classes_.size) / weights.sum()
-    basis = part._fit_basis(X, weights)
-    if candidate.log_scales.size:
-        basis = basis.rescaled(candidate.log_scales)
+    basis = at_scales(part._fit_basis(X, weights), candidate.log_scales)
     part._fit_samples(quick, basis, Samples(X, X, labels, weights), None, learn=False)
     if by_least_squares:
         return Held(*least_squares.class_outputs(part, rows), *known)
     probability = np.zeros((len(rows), n_classes))
     probability[:, seen] = latent.probabilities(part, rows)
     return Held(_logs(probability), np.zeros(len(rows)), *known)
+
+
+def at_scales(basis: Basis, log_scales: Array) -> Basis:
+    """The same basis, where it has these scales already: a logarithm would change a last digit."""
+    same = np.array_equal(basis.log_scales(), log_scales)
+    return basis if same else basis.rescaled(log_scales)
 
 
 def _logs(probability: Array) -> Array:
@@ -129,6 +135,3 @@ def spread_sample(samples: Samples, most: int) -> Samples:
         samples, X=samples.rows[index], rows=samples.rows[index], labels=samples.labels[index],
         weights=samples.weights[index],
     )  # fmt: skip
-
-
-_FEW_OF_A_CLASS = 10  # which are always among them

@@ -239,7 +239,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         weights = np.zeros(basis.n_functions_)
         if self.seeds is None:
             return basis, weights
-        machine = RVC(self.basis, bias=self.bias, random_state=0)
+        machine = RVC(self.basis, link="logit", bias=self.bias, calibrate=None, random_state=0)
         with warnings.catch_warnings():  # a start need not have converged
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, positive)

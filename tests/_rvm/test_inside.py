@@ -132,9 +132,17 @@ def test_functions_are_no_inputs(basis):
         model.inside(X)
 
 
+UNITS = RBF([0.5, 8.0, 90.0])
+
+
 @pytest.mark.parametrize(
     "model",
-    [classical(), classical(multi_class="ovr"), classical("linear"), classical(augment="fast")],
+    [
+        classical(UNITS),
+        classical(UNITS, multi_class="ovr"),
+        classical("linear"),
+        classical(UNITS, augment="fast"),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("classes", [2, 3])

@@ -96,7 +96,7 @@ def test_weights_are_scaled_and_make_the_decision(model):
 def test_front_is_no_worse_than_the_machine_it_starts_from():
     first = small(validation_fraction=None, n_evaluations=100).fit(X, Y).front_
     later = small(validation_fraction=None).fit(X, Y).front_
-    machine = classical().fit(X, Y)
+    machine = classical(adapt="auto").fit(X, Y)
     kernels = len(machine.relevance_vectors_)
     latent = machine.decision_function(X, return_std=True)[0]
     fpr, tpr, _ = roc_curve(Y, latent, drop_intermediate=False)
@@ -110,7 +110,7 @@ def test_front_is_no_worse_than_the_machine_it_starts_from():
 def test_seeds_take_the_length_scales_of_the_machine():
     wide = X * [1.0, 1000.0]
     model = small(validation_fraction=None, n_evaluations=200).fit(wide, Y)
-    machine = classical().fit(wide, Y)
+    machine = classical(adapt="auto").fit(wide, Y)
     assert_array_equal(model.basis_.log_scales(), machine.basis_.log_scales())
     given = small(basis=RBF(0.4), validation_fraction=None, n_evaluations=200).fit(X, Y)
     assert_allclose(np.exp(given.basis_.log_scales()), 0.4)
