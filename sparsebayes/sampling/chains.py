@@ -47,6 +47,8 @@ def run_chain(
 def _other_optimum(model: SampledModel, rng: np.random.Generator) -> Start:
     """Where the sequential solver ends with a random half of the functions."""
     problem, total = model.problem, model.problem.norms.size
+    if not total:
+        return model.optimum
     half = np.sort(rng.permutation(total)[: (total + 1) // 2])
     part = problem.restrict(half)
     end = run(Sequential(), part, max_iter=model.max_iter, tol=model.tol, rng=rng)
