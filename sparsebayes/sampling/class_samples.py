@@ -13,12 +13,12 @@ from sparsebayes.classification import RVC
 from sparsebayes.classification.class_weight import prior_ratio, reweighted
 from sparsebayes.sampling.draws import Draws
 from sparsebayes.sampling.sampled_model import LabelModel
-from sparsebayes.sampling.samples import Samples
+from sparsebayes.sampling.samples import BaseSamples
 
 Array = np.ndarray
 
 
-class ClassificationSamples(Samples):
+class ClassificationSamples(BaseSamples):
     """Draws from the posterior of a classification, made by :func:`sample_posterior`.
 
     Attributes

@@ -14,12 +14,12 @@ from sparsebayes._support.validation import remedies, whole_number
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.draws import DrawMixture, Draws
 from sparsebayes.sampling.sampled_model import SampledModel
-from sparsebayes.sampling.samples import Samples
+from sparsebayes.sampling.samples import BaseSamples
 
 Array = np.ndarray
 
 
-class PosteriorSamples(Samples):
+class PosteriorSamples(BaseSamples):
     """Draws from the posterior of a regression, made by :func:`sample_posterior`.
 
     Attributes

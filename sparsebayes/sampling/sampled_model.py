@@ -12,9 +12,9 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes.basis import Basis
 from sparsebayes.classification import RVC
 from sparsebayes.classification.class_weight import weigh_classes
-from sparsebayes.classification.likelihood import Samples as TrainingSamples
+from sparsebayes.classification.likelihood import Samples
 from sparsebayes.engine import Design, Exact, Latent, make_design
-from sparsebayes.engine.mcmc.chain import Sampler
+from sparsebayes.engine.mcmc.chain import ModelSampler
 from sparsebayes.engine.mcmc.labels import Labels, LabelSampler
 from sparsebayes.engine.mcmc.posterior import SparsePosterior
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
@@ -108,7 +108,9 @@ class SampledModel:
         """How many functions f there are."""
         return 1
 
-    def sampler(self, method: SamplingMethod, rng: np.random.Generator, start: Start) -> Sampler:
+    def sampler(
+        self, method: SamplingMethod, rng: np.random.Generator, start: Start
+    ) -> ModelSampler:
         """A chain at its start."""
         return method.chain(self.posterior, rng, start)
 
@@ -131,7 +133,9 @@ class LabelModel(SampledModel):
     def outputs(self) -> int:
         return self.labels.outputs
 
-    def sampler(self, method: SamplingMethod, rng: np.random.Generator, start: Start) -> Sampler:
+    def sampler(
+        self, method: SamplingMethod, rng: np.random.Generator, start: Start
+    ) -> ModelSampler:
         active, x, beta = start
         output, function = np.divmod(active, max(1, self.functions.size))
         parts = [output == k for k in range(self.outputs)]
@@ -194,11 +198,14 @@ def build_labels(model: RVC, samples: tuple[Array, Array, Array], priors: Priors
     labels = np.searchsorted(model.classes_, np.where(weights > 0, y, model.classes_[0]))
     observed = Observed.of(X, labels, weights)
     functions, design = _candidates(basis, observed)
-    problem = model._problem(
-        design, TrainingSamples(X, observed.rows, observed.targets, observed.weights)
-    )
+    problem = model._problem(design, Samples(X, observed.rows, observed.targets, observed.weights))
     prior = as_separable(model.prior, problem.n_samples, labels=True)
     count, n_classes = functions.size, model.classes_.size
+    if count * len(observed.rows) > _MOST**2:
+        raise ValueError(
+            f"The values of {count} functions at {len(observed.rows)} samples would fill the "
+            "memory; give fewer rows, or a basis with fewer functions."
+        )
     norms = problem.norms[:count]  # the same for all classes
     matrix = np.asfortranarray(design.columns(np.arange(count)) / np.sqrt(norms))
     flat = (n_classes - 1.0) / n_classes**2 * observed.weights

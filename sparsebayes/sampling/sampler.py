@@ -83,8 +83,9 @@ def sample_posterior(  # type: ignore[misc]  # the options above are the keyword
     estimator : RVR or RVC
         Fitted or not. Its `basis`, `prior`, `noise`, `bias` and `class_weight` are those of the
         model; `augment` must be False. ``noise="estimate"`` samples the noise variance too. Of an
-        RVC, `link` must be "logit": two classes have a logistic likelihood, more of them a
-        softmax; its `prior` must be "flat" or ``Gamma(a, b)``.
+        RVC, `link` must be "logit", which is also what "auto" stands for here: two classes have a
+        logistic likelihood, more of them a softmax. Its `prior` must be "flat" or
+        ``Gamma(a, b)``.
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Numbers for an RVR, labels for an RVC.
@@ -114,8 +115,8 @@ def sample_posterior(  # type: ignore[misc]  # the options above are the keyword
         them. None is (low, 10), where low depends on the data:
         ``σ̂²/(1000 Σ(y − ȳ)²)`` with the optimum's noise variance, but within 1e-10 and 1e-4. Twice
         the same number holds all precisions there. Of an RVC, read ``4α/φᵀφ`` for two
-        classes and ``α K²/((K − 1)φᵀφ)`` for K: what the labels say where f = 0; low is one
-        thousandth of 1 over the number of samples.
+        classes and ``α K²/((K − 1)φᵀφ)`` for K: what the labels say where f = 0. Then low is
+        1/(1000 n_samples), within the same limits.
     per_alpha : bool, default=False
         Whether the prior is a density per unit of α, as [1]_ writes it, rather than per unit of
         log α. Nearly all of its mass is then at the upper bound, where a function does nothing.

@@ -25,7 +25,7 @@ _AGREE = 1.05
 _ROWS = 10  # training rows at which the predictions of the chains are compared
 
 
-class Samples(ABC):
+class BaseSamples(ABC):
     """Draws from a posterior; of K outputs, K > 1, arrays of functions have an axis for them."""
 
     optimum: RelevanceVectorMachine

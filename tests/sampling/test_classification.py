@@ -11,14 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_expit, log_softmax, logsumexp, softmax
 from scipy.stats import norm
 from sklearn import config_context
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import RVC, RVR, ClassificationSamples, Gamma
 from sparsebayes.basis import RBF
 from sparsebayes.engine.mcmc.gibbs import GibbsChain
 from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
-from sparsebayes.sampling import ReversibleJump
+from sparsebayes.sampling import ReversibleJump, sampled_model
 from tests.sampling.sampled import SHORT, T, X, Y, Z, draw
 
 arviz = pytest.importorskip("arviz")
@@ -368,6 +368,12 @@ def test_what_is_left_to_us_is_what_can_be_sampled():
     assert_array_equal(samples.predict_proba(NEW), draw_three().predict_proba(NEW))
 
 
+def test_too_many_values_are_refused(monkeypatch):
+    monkeypatch.setattr(sampled_model, "_MOST", 12)
+    with pytest.raises(ValueError, match=r"values of 5 functions at 30 samples.*fewer rows"):
+        draw_two()
+
+
 def test_labels_are_checked(two):
     with pytest.raises(ValueError, match="only one class"):
         draw_two(targets=np.zeros(30))
@@ -384,20 +390,6 @@ def test_labels_are_checked(two):
 def test_chains_that_disagree_are_told_of():
     with pytest.warns(ConvergenceWarning, match="R-hat of .* Raise n_samples or thin, and n_warm"):
         draw_three(n_samples=8, n_warmup=0)
-
-
-# Whether it helps
-
-
-@pytest.mark.slow
-def test_averages_predict_better_than_one_model():
-    X, y = make_moons(100, noise=0.3, random_state=0)
-    new, truth = make_moons(2000, noise=0.3, random_state=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        samples = draw(RVC(RBF(0.5)), X, y, n_samples=200, n_warmup=100)
-    single = np.log(samples.optimum.predict_proba(new))[np.arange(2000), truth].mean()
-    assert samples.log_density(new, truth).mean() > single
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ class Draw:
     log_density: float
 
 
-class Sampler(ABC):
+class ModelSampler(ABC):
     """What moves, and what is drawn of it."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Sampler(ABC):
         """The state in a few words."""
 
 
-class Chain(Sampler):
+class Chain(ModelSampler):
     """Where a chain is; `sweep` moves it, and `warm` before its states count.
 
     Attributes

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_expit, log_softmax, logsumexp
 
-from sparsebayes.engine.mcmc.chain import Chain, Draw, Sampler
+from sparsebayes.engine.mcmc.chain import Chain, Draw, ModelSampler
 from sparsebayes.engine.mcmc.polya_gamma import draw_polya_gamma
 from sparsebayes.engine.mcmc.posterior import slice_sample
 from sparsebayes.engine.mcmc.products import SiteProducts
@@ -74,7 +74,7 @@ class Labels:
         return self.weights * logs
 
 
-class LabelSampler(Sampler):
+class LabelSampler(ModelSampler):
     """A chain of each output, moved in turns; f is 0 at first.
 
     Parameters
@@ -119,10 +119,10 @@ class LabelSampler(Sampler):
         active_set, slab = chain.active_set, chain.posterior.slab
         if slab.point or not active_set.size:
             return
-        active, x = active_set.active.copy(), active_set.x.copy()
+        low, high = slab.ends
+        active, x = active_set.active.copy(), np.clip(active_set.x, low, high)  # but for rounding
         f, margin = self.f[:, k].copy(), self.labels.margin(k, self.f)
         rates = chain.beta * chain.posterior.norms[active]
-        low, high = slab.ends
 
         def density(log_factor: float) -> float:
             moved = x - 2.0 * log_factor

@@ -151,7 +151,7 @@ def test_moments_are_those_of_the_posterior(chain, n_classes, slab, weights):
 @pytest.mark.slow
 @pytest.mark.parametrize(("chain", "n_classes", "slab", "weights"), ALL)
 def test_moments_are_those_of_the_posterior_at_length(chain, n_classes, slab, weights):
-    found = draws(chain, n_classes, slab, weights, 6000, seed=1)
+    found = draws(chain, n_classes, slab, weights, 2000, seed=1)
     assert np.abs(differences(n_classes, slab, weights, found)).max() < 4.0
 
 
