@@ -88,7 +88,7 @@ def exact(low, high, n_nodes=120):
 @pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 def test_probabilities_are_those_of_the_integral(method):
     options = {"inputs": Z[:10, 1:2], "targets": TWO[:10], "method": method, "bounds": (0.02, 2.0)}
-    samples = draw_two(**options, n_samples=500, n_warmup=30)
+    samples = draw_two(**options, n_samples=400, n_warmup=30)
     posterior = samples.data.posterior
     tried = samples.predictions([[-1.0], [0.5]])
     values = np.concatenate([posterior.active.values, tried], axis=2)
@@ -103,7 +103,7 @@ def test_probabilities_are_those_of_the_integral(method):
 def test_a_weight_of_two_is_a_repeated_row():
     """The same posterior: inclusion and probabilities within their errors."""
     twice = np.arange(30) < 10
-    options = {"n_samples": 250, "n_warmup": 30, "bounds": (0.02, 2.0)}
+    options = {"n_samples": 150, "n_warmup": 30, "bounds": (0.02, 2.0)}
     one = draw_two(**options, sample_weight=1.0 + twice)
     rows = np.concatenate([np.arange(30), np.flatnonzero(twice)])
     other = draw_two(**options, inputs=Z[rows], targets=TWO[rows], random_state=1)
@@ -155,7 +155,7 @@ def test_chains_start_at_different_optima(monkeypatch):
 
 
 def test_the_default_bounds():
-    posterior = draw_two(n_samples=300, n_warmup=0, n_chains=1).data.posterior
+    posterior = draw_two(n_samples=150, n_warmup=0, n_chains=1).data.posterior
     columns = np.column_stack([np.ones(30), Z])
     ratio = posterior.alpha.values / (0.25 * (columns**2).sum(axis=0))
     inside = ratio[np.isfinite(ratio)]

@@ -144,7 +144,7 @@ ALL = list(product(("gibbs", "jumps"), (2, 3), ("flat", "gamma"), WEIGHTS))
 
 @pytest.mark.parametrize(("chain", "n_classes", "slab", "weights"), QUICK)
 def test_moments_are_those_of_the_posterior(chain, n_classes, slab, weights):
-    found = draws(chain, n_classes, slab, weights, 600 if n_classes == 2 else 350)
+    found = draws(chain, n_classes, slab, weights, 400 if n_classes == 2 else 300)
     assert np.abs(differences(n_classes, slab, weights, found)).max() < 4.0
 
 
