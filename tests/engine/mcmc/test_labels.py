@@ -126,7 +126,7 @@ def draws(chain, n_classes, slab, weights, length, seed=0, *, burn=30):
 
 def differences(n_classes, slab, weights, found):
     """From the exact moments, in standard errors."""
-    expected = exact(n_classes, slab, weights, 80 if n_classes == 2 else 40)
+    expected = exact(n_classes, slab, weights, 80 if n_classes == 2 else 32)
     error = found.std(axis=0) / np.sqrt(effective_sample_size(found[None]))
     return (found.mean(axis=0) - expected) / error
 
@@ -185,7 +185,7 @@ def test_labels_come_back_from_their_own_model(n_classes):
     rng = np.random.default_rng(0)
     posterior, matrix, _, labels = problem(n_classes, "flat", "ones")
     low, high = posterior.slab.ends
-    sizes, squares, count = [], [], 200
+    sizes, squares, count = [], [], 120
     for _ in range(count):
         chains, f = [], np.zeros(labels.inside.shape)
         for k in range(labels.outputs):
