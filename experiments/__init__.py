@@ -39,6 +39,7 @@ NAMES = (
     "forecasting.series",
     "forecasting.calibration",
     "pareto.choices",
+    "sampling.classification",
 )
 
 

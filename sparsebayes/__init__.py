@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
     from sparsebayes.pareto import ParetoClassifier
     from sparsebayes.regression import RVR, StudentT
-    from sparsebayes.sampling import PosteriorSamples, sample_posterior
+    from sparsebayes.sampling import ClassificationSamples, PosteriorSamples, sample_posterior
     from sparsebayes.uncertain import NoisyInputGPR, predict_uncertain
 
 __version__ = "0.1.0"
@@ -32,6 +32,7 @@ _HOMES = {
     "Forecaster": "sparsebayes.forecasting",
     "NoisyInputGPR": "sparsebayes.uncertain",
     "ParetoClassifier": "sparsebayes.pareto",
+    "ClassificationSamples": "sparsebayes.sampling",
     "PosteriorSamples": "sparsebayes.sampling",
     "sample_posterior": "sparsebayes.sampling",
     "predict_uncertain": "sparsebayes.uncertain",
@@ -48,6 +49,7 @@ __all__ = [
     "EM",
     "RVC",
     "RVR",
+    "ClassificationSamples",
     "Denoised",
     "Denoiser",
     "Flat",

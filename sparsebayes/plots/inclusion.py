@@ -107,7 +107,8 @@ class InclusionDisplay:
 
         Parameters
         ----------
-        samples : PosteriorSamples
+        samples : PosteriorSamples or ClassificationSamples
+            With more than two classes, how likely each function is in the model of any class.
         ax : matplotlib Axes, default=None
             Where to draw; None is a new figure.
 
@@ -116,7 +117,8 @@ class InclusionDisplay:
         display : InclusionDisplay
         """
         require("matplotlib", cls.__name__)
-        centers, total = samples.centers, samples.inclusion.size
+        inclusion = samples.inclusion_of_any
+        centers, total = samples.centers, inclusion.size
         position, name = np.arange(float(total)), "function"
         # More than one function without a centre would be a heap of lines.
         if centers is not None and np.isnan(centers).sum() <= min(1, total - 1):
@@ -124,7 +126,7 @@ class InclusionDisplay:
             name = f"{getattr(samples.optimum, 'feature_names_in_', ['x'])[0]} of the centre"
         return cls(
             position=position,
-            inclusion=samples.inclusion,
+            inclusion=inclusion,
             optimum=samples.optimum.relevance_,
             position_name=name,
         ).plot(ax)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sparsebayes.engine import linalg
+from sparsebayes.engine.mcmc.chain import Draw
 from sparsebayes.engine.mcmc.posterior import SparsePosterior
 
 Array = np.ndarray
@@ -25,9 +26,11 @@ class Draws:
         Where each draw begins in the next four.
     index, x, means, weights : ndarray
         Active functions, log(α/g), and the weights: their conditional means and a draw of them.
+        With several outputs, M functions of the first, M of the second and so on.
     beta, lp : ndarray, (T,)
         Noise precision and log joint density.
-    n_functions : int
+    n_functions, outputs : int
+        M of all outputs together, and how many outputs there are.
     """
 
     starts: Array
@@ -38,22 +41,22 @@ class Draws:
     beta: Array
     lp: Array
     n_functions: int
+    outputs: int = 1
 
     @classmethod
-    def of(cls, draws: Sequence[tuple[Array, ...]], n_functions: int) -> Draws:
-        """From tuples (index, x, means, weights, (β, lp))."""
-        index, x, means, weights, numbers = (list(part) for part in zip(*draws, strict=True))
-        starts = np.concatenate([[0], np.cumsum([len(one) for one in index])])
-        beta, lp = np.array(numbers).T
+    def of(cls, draws: Sequence[Draw], n_functions: int, outputs: int = 1) -> Draws:
+        """From single draws."""
+        starts = np.concatenate([[0], np.cumsum([one.index.size for one in draws])])
         return cls(
             starts=starts,
-            index=np.concatenate(index),
-            x=np.concatenate(x),
-            means=np.concatenate(means),
-            weights=np.concatenate(weights),
-            beta=beta,
-            lp=lp,
+            index=np.concatenate([one.index for one in draws]),
+            x=np.concatenate([one.x for one in draws]),
+            means=np.concatenate([one.means for one in draws]),
+            weights=np.concatenate([one.weights for one in draws]),
+            beta=np.array([one.beta for one in draws]),
+            lp=np.array([one.log_density for one in draws]),
             n_functions=n_functions,
+            outputs=outputs,
         )
 
     @classmethod
@@ -63,7 +66,8 @@ class Draws:
         names = ("index", "x", "means", "weights", "beta", "lp")
         parts = {name: np.concatenate([getattr(one, name) for one in chains]) for name in names}
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        return cls(starts=starts, n_functions=chains[0].n_functions, **parts)
+        first = chains[0]
+        return cls(starts=starts, n_functions=first.n_functions, outputs=first.outputs, **parts)
 
     @property
     def sizes(self) -> Array:
@@ -79,10 +83,45 @@ class Draws:
         counts = np.bincount(self.index, minlength=self.n_functions)
         return np.flatnonzero((counts == self.beta.size) & (low == high))
 
+    @property
+    def places(self) -> tuple[Array, Array, Array]:
+        """The draw, the output, and the function among those of its output, of each entry."""
+        draw = np.repeat(np.arange(self.beta.size), self.sizes)
+        output, function = np.divmod(self.index, max(1, self.n_functions // self.outputs))
+        return draw, output, function
+
     def table(self, values: Array, fill: float) -> Array:
         """Values of active functions as an array over draws and all functions, (T, M)."""
         out = np.full((self.beta.size, self.n_functions), fill, dtype=values.dtype)
-        out[np.repeat(np.arange(self.beta.size), self.sizes), self.index] = values
+        out[self.places[0], self.index] = values
+        return out
+
+
+class DrawnWeights:
+    """The functions f of each draw, with the weights that were drawn.
+
+    Attributes
+    ----------
+    used : ndarray of int, (U,)
+        Functions that are active in some draw, for any output.
+    outputs : int
+    """
+
+    def __init__(self, draws: Draws) -> None:
+        draw, output, function = draws.places
+        self.outputs, self._count = draws.outputs, draws.beta.size
+        self.used, column = np.unique(function, return_inverse=True)
+        self._weights = []
+        for k in range(self.outputs):
+            own = output == k
+            entries = draws.weights[own], (draw[own], column[own])
+            self._weights.append(csr_array(entries, shape=(self._count, self.used.size)))
+
+    def values(self, columns: Array) -> Array:
+        """f at the rows of columns (n, U), (T, n, K)."""
+        out = np.empty((self._count, len(columns), self.outputs))
+        for k, weights in enumerate(self._weights):
+            out[:, :, k] = weights @ columns.T
         return out
 
 
@@ -98,7 +137,7 @@ class DrawMixture:
     def __init__(self, draws: Draws, posterior: SparsePosterior) -> None:
         self.used, self._index = np.unique(draws.index, return_inverse=True)
         self._draws = draws
-        self._gram = posterior.gram[np.ix_(self.used, self.used)]
+        self._gram = posterior.products.columns(self.used)[self.used]
         self._units = np.sqrt(posterior.norms[self.used])
         shape = (draws.beta.size, self.used.size)
         self._means = csr_array((draws.means, self._index, draws.starts), shape=shape)

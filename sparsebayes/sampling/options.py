@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import clone
+
 from sparsebayes._rvm.options import as_augment, as_noise_model, as_prior
 from sparsebayes._support.validation import as_number, whole_number
+from sparsebayes.classification import RVC
 from sparsebayes.engine.mcmc.priors import InclusionPrior
 from sparsebayes.engine.model.priors import Separable
 from sparsebayes.regression import RVR
@@ -72,18 +75,25 @@ def as_length(n_samples: Any, n_warmup: Any, thin: Any) -> Length:
 
 
 def check_estimator(estimator: Any) -> None:
-    """An RVR that can be sampled, or a clear error."""
-    if not isinstance(estimator, RVR):
+    """An RVR or RVC that can be sampled, or a clear error."""
+    if not isinstance(estimator, RVR | RVC):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise TypeError(
-            f"sample_posterior samples the model of an RVR, such as RVR(), got {name}; "
-            "of a pipeline give the RVR at its end, and X as the steps before it transform it."
+            f"sample_posterior samples the model of an RVR or RVC, such as RVR(), got {name}; of "
+            "a pipeline give the one at its end, and X as the steps before it transform it."
         )
     if as_augment(estimator.augment) is not False:
         raise ValueError(
             f"augment={estimator.augment!r} is not sampled: the functions it adds belong to "
-            "single predictions; use RVR(augment=False)."
+            f"single predictions; use {type(estimator).__name__}(augment=False)."
         )
+    if isinstance(estimator, RVC):
+        _check_labels(estimator)
+    else:
+        _check_noise(estimator)
+
+
+def _check_noise(estimator: RVR) -> None:
     noise = as_noise_model(estimator.noise)
     if noise.tails is not None or noise.varying:
         raise ValueError(
@@ -93,13 +103,37 @@ def check_estimator(estimator: Any) -> None:
     as_separable(estimator.prior, 2.0)
 
 
-def as_separable(prior: Any, n_samples: float) -> Separable:
+# What an RVC is sampled as: its parameters may also be "auto", which leaves the choice to us.
+_AS_SAMPLED = {"link": "logit", "multi_class": "multinomial", "share_alpha": False}
+
+
+def _check_labels(estimator: RVC) -> None:
+    for name, sampled in _AS_SAMPLED.items():
+        value = getattr(estimator, name)
+        if value not in (sampled, "auto"):
+            raise ValueError(
+                f"{name}={value!r} is not sampled: draws are of a logit or softmax in which each "
+                f"class has precisions of its own; use RVC({name}={sampled!r})."
+            )
+    as_separable(estimator.prior, 2.0, labels=True)
+
+
+def as_sampled(estimator: RVR | RVC) -> RVR | RVC:
+    """A clone whose fit is the optimum of what is sampled."""
+    wanted = {"calibrate": None, **_AS_SAMPLED}
+    known = estimator.get_params(deep=False)
+    copy: RVR | RVC = clone(estimator)
+    return copy.set_params(**{name: value for name, value in wanted.items() if name in known})
+
+
+def as_separable(prior: Any, n_samples: float, *, labels: bool = False) -> Separable:
     """The prior of each precision by itself, or a clear error."""
-    found = as_prior(prior, n_samples)
+    found = as_prior(prior, n_samples, labels=labels)
     if not isinstance(found, Separable):
+        names = "'flat'" if labels else "'flat', 'aic', 'bic', 'ric', a number c"
         raise ValueError(
             f"prior={prior!r} is not sampled: it is no density of single precisions. "
-            "Use 'flat', 'aic', 'bic', 'ric', a number c or Gamma(a, b)."
+            f"Use {names} or Gamma(a, b)."
         )
     return found
 

@@ -1,20 +1,21 @@
-"""Draws from the posterior of a regression: which functions, their precisions, the noise."""
+"""Draws from the posterior: which functions, their precisions, the noise."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from sparsebayes._support.validation import check_switches, whole_number
+from sparsebayes.classification import RVC
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import load_arviz
 from sparsebayes.sampling.chains import run_chain
+from sparsebayes.sampling.class_samples import ClassificationSamples
 from sparsebayes.sampling.draws import Draws
 from sparsebayes.sampling.methods import SamplingMethod, as_method
 from sparsebayes.sampling.options import (
@@ -22,16 +23,35 @@ from sparsebayes.sampling.options import (
     as_inclusion,
     as_length,
     as_noise_prior,
+    as_sampled,
     check_estimator,
 )
-from sparsebayes.sampling.sampled_model import build
-from sparsebayes.sampling.samples import PosteriorSamples
+from sparsebayes.sampling.regression_samples import PosteriorSamples
+from sparsebayes.sampling.sampled_model import (
+    LabelModel,
+    Priors,
+    SampledModel,
+    build,
+    build_labels,
+)
 
 _LEAST = 4  # draws of each chain from which R-hat can be computed
 
 
+@overload
 def sample_posterior(
-    estimator: RVR,
+    estimator: RVR, X: Any, y: Any, n_samples: int = ..., n_chains: int = ..., **options: Any
+) -> PosteriorSamples: ...
+
+
+@overload
+def sample_posterior(
+    estimator: RVC, X: Any, y: Any, n_samples: int = ..., n_chains: int = ..., **options: Any
+) -> ClassificationSamples: ...
+
+
+def sample_posterior(  # type: ignore[misc]  # the options above are the keywords here
+    estimator: RVR | RVC,
     X: Any,
     y: Any,
     n_samples: int = 1000,
@@ -48,22 +68,27 @@ def sample_posterior(
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
-) -> PosteriorSamples:
-    """Sample which functions are in the model of an RVR, their precisions and the noise.
+) -> PosteriorSamples | ClassificationSamples:
+    """Sample which functions are in the model of an RVR or RVC, their precisions and the noise.
 
     A fit finds one maximum of the evidence. Here several chains, whose agreement is checked
     (R-hat), visit each set of functions as often as the data make it likely, and predictions are
-    averages over all draws. The weights are integrated out. A clone of the estimator is fitted
+    averages over all draws. The weights are integrated out; those of an RVC given Pólya-Gamma
+    variables [2]_, which are drawn in turns with the rest. A clone of the estimator is fitted
     first: the first chain starts at its optimum, and all use its length scales, which are not
     sampled.
 
     Parameters
     ----------
-    estimator : RVR
-        Fitted or not. Its `basis`, `prior`, `noise` and `bias` are those of the model; `augment`
-        must be False. ``noise="estimate"`` samples the noise variance too.
+    estimator : RVR or RVC
+        Fitted or not. Its `basis`, `prior`, `noise`, `bias` and `class_weight` are those of the
+        model; `augment` must be False. ``noise="estimate"`` samples the noise variance too. Of an
+        RVC, `link` must be "logit", which is also what "auto" stands for here: two classes have a
+        logistic likelihood, more of them a softmax. Its `prior` must be "flat" or
+        ``Gamma(a, b)``.
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
+        Numbers for an RVR, labels for an RVC.
     n_samples : int, default=1000
         Draws that each chain keeps.
     n_chains : int, default=4
@@ -89,13 +114,16 @@ def sample_posterior(
         shrunk to half of what the data say. The estimator's `prior` has no finite mass without
         them. None is (low, 10), where low depends on the data:
         ``σ̂²/(1000 Σ(y − ȳ)²)`` with the optimum's noise variance, but within 1e-10 and 1e-4. Twice
-        the same number holds all precisions there.
+        the same number holds all precisions there. Of an RVC, read ``4α/φᵀφ`` for two
+        classes and ``α K²/((K − 1)φᵀφ)`` for K: what the labels say where f = 0. Then low is
+        1/(1000 n_samples), within the same limits.
     per_alpha : bool, default=False
         Whether the prior is a density per unit of α, as [1]_ writes it, rather than per unit of
         log α. Nearly all of its mass is then at the upper bound, where a function does nothing.
     noise_prior : pair of floats, default=(1e-4, 1e-4)
         Shape and scale of the inverse-gamma prior of the noise variance; the scale in
-        units of the variance of y. Not used where the estimator's noise is a number.
+        units of the variance of y. Not used where the estimator's noise is a number, nor for an
+        RVC.
     n_jobs : int, default=None
         Chains to run at a time, as in joblib; the draws do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -104,7 +132,8 @@ def sample_posterior(
 
     Returns
     -------
-    samples : PosteriorSamples
+    samples : PosteriorSamples or ClassificationSamples
+        The latter for an RVC.
 
     Warns
     -----
@@ -115,6 +144,8 @@ def sample_posterior(
     References
     ----------
     .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, section 2.7.
+    .. [2] N. Polson, J. Scott, J. Windle, "Bayesian inference for logistic models using
+       Pólya-Gamma latent variables", JASA 2013.
 
     Examples
     --------
@@ -130,6 +161,16 @@ def sample_posterior(
     >>> (samples.inclusion > 0.9).nonzero()[0]
     array([1, 3])
     >>> mean, std = samples.predict(X, return_std=True)
+
+    Class probabilities, averaged over models:
+
+    >>> from sparsebayes import RVC
+    >>> model = RVC("linear", bias=False)
+    >>> samples = sample_posterior(model, X, y > 0, n_samples=200, n_chains=2, random_state=0)
+    >>> (samples.inclusion > 0.9).nonzero()[0]
+    array([1, 3])
+    >>> samples.predict_proba(X).shape
+    (60, 2)
     """
     load_arviz("sample_posterior")
     check_estimator(estimator)
@@ -140,27 +181,33 @@ def sample_posterior(
     sets, noise = as_inclusion(inclusion), as_noise_prior(noise_prior)
     seed = check_random_state(random_state).randint(2**31 - 1)
 
-    optimum = clone(estimator).set_params(calibrate=None)
-    inputs, targets, weights = optimum._check_data(X, y, sample_weight, y_numeric=True)
-    targets = np.asarray(targets, dtype=np.float64)
-    optimum.fit(X, targets, sample_weight=sample_weight)
-    model = build(
-        optimum,
-        (inputs, targets, weights),
-        inclusion=sets,
-        bounds=limits,
-        noise_prior=noise,
-        per_alpha=per_alpha,
-    )
+    optimum = as_sampled(estimator)
+    priors = Priors(sets, limits, noise, per_alpha)
+    regression = isinstance(optimum, RVR)
+    inputs, targets, weights = optimum._check_data(X, y, sample_weight, y_numeric=regression)
+    model: SampledModel
+    if isinstance(optimum, RVR):
+        targets = np.asarray(targets, dtype=np.float64)
+        optimum.fit(X, targets, sample_weight=sample_weight)
+        model = build(optimum, (inputs, targets, weights), priors)
+    else:
+        optimum.fit(X, targets, sample_weight=sample_weight)
+        model = build_labels(optimum, (inputs, targets, weights), priors)
     seeds = np.random.SeedSequence(seed).spawn(n_chains)
     chains = Parallel(n_jobs=n_jobs)(
         delayed(run_chain)(number, model, method, length, child, verbose)
         for number, child in enumerate(seeds)
     )
-    samples = PosteriorSamples(optimum, model, Draws.joined(chains), n_chains, inputs)
+    draws = Draws.joined(chains)
+    samples: PosteriorSamples | ClassificationSamples
+    if isinstance(optimum, RVR):
+        samples = PosteriorSamples(optimum, model, draws, n_chains, inputs)
+    else:
+        assert isinstance(model, LabelModel)
+        samples = ClassificationSamples(optimum, model, draws, n_chains, inputs)
     if length.n_samples >= _LEAST:
         if n_chains > 1:
-            samples._compare_chains(inputs[weights > 0])
+            samples.warn_of_disagreement()
         if not model.posterior.slab.point:
             _warn_of_constant_precisions(chains, model.functions)
     return samples
@@ -170,8 +217,9 @@ def _warn_of_constant_precisions(chains: list[Draws], functions: np.ndarray) -> 
     """R-hat does not show them: chains that start at the same precision and stay there agree."""
     for number, draws in enumerate(chains):
         if draws.constant.size:
+            function = functions[draws.constant[0] % functions.size]
             warnings.warn(
-                f"The precision of function {functions[draws.constant[0]]} never changed in chain "
+                f"The precision of function {function} never changed in chain "
                 f"{number}, which R-hat does not show. Set walk=1.0, use method='gibbs', or raise "
                 "n_samples.",
                 ConvergenceWarning,

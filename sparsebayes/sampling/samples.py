@@ -1,24 +1,21 @@
-"""What `sample_posterior` returns: draws, averaged predictions, and diagnostics of the chains."""
+"""What all posterior samples have: draws, inclusion probabilities, diagnostics of the chains."""
 
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length
 
+from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import check_inputs
-from sparsebayes._support.validation import remedies, whole_number
-from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import as_arviz, summarise
-from sparsebayes.sampling.draws import DrawMixture, Draws
+from sparsebayes.sampling.draws import DrawnWeights, Draws
 from sparsebayes.sampling.sampled_model import SampledModel
 
 Array = np.ndarray
@@ -28,113 +25,123 @@ _AGREE = 1.05
 _ROWS = 10  # training rows at which the predictions of the chains are compared
 
 
-class PosteriorSamples:
-    """Draws from the posterior of a regression, made by :func:`sample_posterior`.
+class BaseSamples(ABC):
+    """Draws from a posterior; of K outputs, K > 1, arrays of functions have an axis for them."""
 
-    Attributes
-    ----------
-    optimum : RVR
-        The fitted RVR whose length scales are used.
-    basis : Basis
-        Fitted, with these length scales.
-    n_chains, n_draws : int
-    functions : ndarray of int, (M,)
-        The candidates among the functions of the basis, numbered as in `relevance_`; functions
-        that repeat another one or are zero at all samples are not among them.
-    centers : ndarray, (n_functions,) or None
-        With one input, where each function of the basis is centred, NaN for one without a centre.
-    """
+    optimum: RelevanceVectorMachine
 
-    def __init__(
-        self, optimum: RVR, model: SampledModel, draws: Draws, n_chains: int, X: Array
-    ) -> None:
-        self.optimum = optimum
+    def __init__(self, model: SampledModel, draws: Draws, n_chains: int, X: Array) -> None:
         self.basis = model.basis
         self.functions = model.functions
         self.n_chains = n_chains
         self.n_draws = draws.beta.size // n_chains
         rows = self.basis.center_index_
         self.centers = np.where(rows >= 0, X[rows, 0], np.nan) if X.shape[1] == 1 else None
+        self._observed = model.observed
         self._draws = draws
-        self._norms = model.posterior.norms
-        self._mixture = DrawMixture(draws, model.posterior)
-        self._part = self.basis.select(self.functions[self._mixture.used])
+        self._norms = model.problem.norms
+        self._drawn = DrawnWeights(draws)
+        self._part = self.basis.select(self.functions[self._drawn.used])
 
     def __repr__(self) -> str:
         return (
-            f"PosteriorSamples(n_chains={self.n_chains}, n_draws={self.n_draws}, "
+            f"{type(self).__name__}(n_chains={self.n_chains}, n_draws={self.n_draws}, "
             f"n_functions={self.functions.size})"
         )
+
+    @property
+    @abstractmethod
+    def _axes(self) -> dict[str, Array]:
+        """Names and coordinates of the axes before that of the functions, if there are any."""
+
+    @abstractmethod
+    def _numbers(self) -> dict[str, Array]:
+        """What has one value for each draw, or one for each output, by chain."""
+
+    @abstractmethod
+    def _predictions(self, X: Array) -> Array:
+        """What the summary shows of predictions, (T, n) or (T, n, K)."""
+
+    @abstractmethod
+    def _log_likelihood(self) -> Array:
+        """Of the training samples given each draw, (T, n)."""
+
+    @property
+    def _dims(self) -> dict[str, list[str]]:
+        names = list(self._axes)
+        dims = {name: [*names, "function"] for name in ("active", "alpha", "weights")}
+        return dims | {"n_active": names, "prediction": ["row", *names], "y": ["observation"]}
 
     @cached_property
     def data(self) -> Any:
         """The draws in ArviZ's structure: InferenceData, or a DataTree from ArviZ 1.0 on.
 
         Group "posterior", over chain, draw and, for the first three, function (the coordinate has
-        the numbers of `functions`): `active`; `alpha`, which is ∞ for a function that is out;
-        `weights`, a draw of them, 0 there; `noise_variance`; `n_active`. Group
-        "sample_stats": `lp`, the log density of data, active set, log(α σ²/φᵀφ) and σ² together.
+        the numbers of `functions`; with more than two classes there is `class` before it):
+        `active`; `alpha`, which is ∞ for a function that is out; `weights`, a draw of them, 0
+        there; `n_active`; of a regression, `noise_variance`. Group "sample_stats": `lp`, the log
+        density of data, active set and log precisions (log(α σ²/φᵀφ)) together, of a
+        regression with σ², of a classification with the weights. Group "log_likelihood": `y`, over
+        chain, draw and observation (the number of a training row that has weight), of
+        each target given the drawn weights, times its weight.
         """
         draws = self._draws
         alpha = np.exp(draws.x) * np.repeat(draws.beta, draws.sizes) * self._norms[draws.index]
         posterior = {
-            "active": self._shaped(draws.table(np.ones(draws.index.size, dtype=bool), False)),
-            "alpha": self._shaped(draws.table(alpha, np.inf)),
-            "weights": self._shaped(draws.table(draws.weights, 0.0)),
+            "active": self._table(np.ones(draws.index.size, dtype=bool), False),
+            "alpha": self._table(alpha, np.inf),
+            "weights": self._table(draws.weights, 0.0),
             **self._numbers(),
         }
-        lp = {"lp": self._shaped(draws.lp)}
-        dims = {name: ["function"] for name in ("active", "alpha", "weights")}
-        groups = {"posterior": posterior, "sample_stats": lp}
-        return as_arviz(groups, {"function": self.functions}, dims)
+        groups = {
+            "posterior": posterior,
+            "sample_stats": {"lp": self._shaped(draws.lp)},
+            "log_likelihood": {"y": self._shaped(self._log_likelihood())},
+        }
+        coords = {
+            **self._axes,
+            "function": self.functions,
+            "observation": self._observed.places,
+        }
+        return as_arviz(groups, coords, self._dims)
+
+    def _table(self, values: Array, fill: float) -> Array:
+        """Values of active functions, by chain and draw, over all functions."""
+        table = self._draws.table(values, fill)
+        axes = tuple(axis.size for axis in self._axes.values())
+        return self._shaped(table.reshape(len(table), *axes, self.functions.size))
 
     def _shaped(self, values: Array) -> Array:
         """Draws (T, ...) by chain."""
         return values.reshape(self.n_chains, self.n_draws, *values.shape[1:])
 
-    def _numbers(self) -> dict[str, Array]:
-        draws = self._draws
-        both = {"noise_variance": 1.0 / draws.beta, "n_active": draws.sizes}
-        return {name: self._shaped(values) for name, values in both.items()}
-
     @property
     def inclusion(self) -> Array:
-        """The probability of each function of the basis to be in the model, (n_functions,)."""
+        """The probability of each function of the basis to be in the model, (n_functions,).
+
+        With K > 2 classes of each function for each class, (K, n_functions).
+        """
         draws = self._draws
-        share = np.zeros(self.basis.n_functions_)
         counts = np.bincount(draws.index, minlength=draws.n_functions)
-        share[self.functions] = counts / draws.beta.size
+        axes = tuple(axis.size for axis in self._axes.values())
+        return self._over_basis(counts.reshape(*axes, self.functions.size) / draws.beta.size)
+
+    @property
+    def inclusion_of_any(self) -> Array:
+        """The probability of each function to be in the model of any class, (n_functions,)."""
+        draw, _, function = self._draws.places
+        pairs = np.unique(np.stack([draw, function]), axis=1)
+        counts = np.bincount(pairs[1], minlength=self.functions.size)
+        return self._over_basis(counts / self._draws.beta.size)
+
+    def _over_basis(self, values: Array) -> Array:
+        """From values of the candidates to those of all functions of the basis."""
+        share = np.zeros((*values.shape[:-1], self.basis.n_functions_))
+        share[..., self.functions] = values
         return share
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Predict with the mean over all draws.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        return_std : bool, default=False
-            Whether to return the standard deviation of a new observation. It includes the noise,
-            the uncertainty of the weights given the functions, and that about which functions
-            belong in the model: how far the draws differ.
-
-        Returns
-        -------
-        mean : ndarray, (n,)
-        std : ndarray, (n,)
-            Only if asked for.
-        """
-        X = check_inputs(self.optimum, X)
-        mean, variance = np.empty(len(X)), np.full(len(X), (1.0 / self._draws.beta).mean())
-        for part in self._batches(len(X)):
-            columns = self._part.columns(X[part])
-            each = self._mixture.means(columns)
-            mean[part] = self.optimum.offset_ + each.mean(axis=0)
-            if return_std:
-                variance[part] += each.var(axis=0) + self._mixture.variance(columns)
-        return (mean, np.sqrt(variance)) if return_std else mean
-
     def predictions(self, X: Any) -> Array:
-        """The mean prediction of each draw, for diagnostics.
+        """The prediction of each draw, for diagnostics.
 
         Parameters
         ----------
@@ -142,69 +149,16 @@ class PosteriorSamples:
 
         Returns
         -------
-        means : ndarray, (n_chains, n_draws, n)
+        predictions : ndarray, (n_chains, n_draws, n), with more than two classes (..., n, K)
+            Of a regression, its mean. Of a classification, the probability of the second of two
+            classes, or of each class.
         """
-        X = check_inputs(self.optimum, X)
-        means = self._mixture.means(self._part.columns(X))
-        return self._shaped(self.optimum.offset_ + means)
-
-    def log_density(self, X: Any, y: Any) -> Array:
-        """The log predictive density of observations, one by one.
-
-        It is that of the mixture of all draws' normal distributions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        log_density : ndarray, (n,)
-        """
-        X = check_inputs(self.optimum, X)
-        with remedies():
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        if y.ndim != 1:
-            raise ValueError(f"y must have one dimension, got shape {y.shape}.")
-        check_consistent_length(X, y)
-        y = y - self.optimum.offset_
-        out, noise = np.empty(len(X)), 1.0 / self._draws.beta[:, None]
-        for part in self._batches(len(X)):
-            columns = self._part.columns(X[part])
-            variance = noise + self._mixture.variances(columns)
-            misfit = (y[part] - self._mixture.means(columns)) ** 2 / variance
-            each = -0.5 * (np.log(2.0 * np.pi * variance) + misfit)
-            out[part] = logsumexp(each, axis=0) - np.log(len(each))
-        return out
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw observations from the predictive distribution.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-
-        Returns
-        -------
-        samples : ndarray, (n, n_samples)
-            For each column a draw is chosen at random, then weights from its posterior, and noise.
-        """
-        X = check_inputs(self.optimum, X)
-        n_samples = whole_number("n_samples", n_samples)
-        rng, beta = check_random_state(random_state), self._draws.beta
-        columns = self._part.columns(X)
-        samples = np.empty((len(X), n_samples))
-        for k, number in enumerate(rng.randint(beta.size, size=n_samples)):
-            noise = rng.standard_normal(len(X)) / np.sqrt(beta[number])
-            samples[:, k] = self._mixture.drawn(number, columns, rng) + noise
-        return self.optimum.offset_ + samples
+        return self._shaped(self._predictions(check_inputs(self.optimum, X)))
 
     def _batches(self, n_rows: int) -> Iterator[slice]:
         """Slices of rows that keep arrays over draws and rows within the memory budget."""
-        return batches(n_rows, 4 * (self._draws.beta.size + self._part.n_functions_))
+        outputs = self._drawn.outputs
+        return batches(n_rows, 4 * (outputs * self._draws.beta.size + self._part.n_functions_))
 
     def summary(self, X: Any = None) -> Any:
         """Means, standard deviations and diagnostics by ArviZ; R-hat should be near 1.
@@ -212,24 +166,28 @@ class PosteriorSamples:
         Parameters
         ----------
         X : array-like of shape (n, n_features), default=None
-            Rows whose mean prediction is summarised too.
+            Rows whose prediction (see `predictions`) is summarised too.
 
         Returns
         -------
         table : pandas.DataFrame
-            Rows: noise_variance, n_active, lp, and prediction[k] for each row of X.
-            Columns: ArviZ's, such as mean, sd, ess_bulk, ess_tail and r_hat.
+            Rows: noise_variance (of a regression), n_active, lp, and prediction[k] for each row of
+            X. Columns: ArviZ's, such as mean, sd, ess_bulk, ess_tail and r_hat.
         """
         values = {**self._numbers(), "lp": self._shaped(self._draws.lp)}
         if X is not None:
             values["prediction"] = self.predictions(X)
-        return summarise(values, {"prediction": ["row"]})
+        return self._summarised(values)
 
-    def _compare_chains(self, X: Array) -> None:
+    def _summarised(self, values: dict[str, Array]) -> Any:
+        return summarise(values, {name: self._dims[name] for name in values if name in self._dims})
+
+    def warn_of_disagreement(self) -> None:
+        """Warn if R-hat shows that the chains disagree, in predictions at training rows too."""
+        X = self._observed.rows
         rows = np.unique(np.linspace(0, len(X) - 1, _ROWS).astype(int))
-        means = self.optimum.offset_ + self._mixture.means(self._part.columns(X[rows]))
-        values = {**self._numbers(), "prediction": self._shaped(means)}
-        table = summarise(values, {"prediction": ["row"]})["r_hat"].astype(float)
+        values = {**self._numbers(), "prediction": self._shaped(self._predictions(X[rows]))}
+        table = self._summarised(values)["r_hat"].astype(float)
         if table.max() > _AGREE:
             warnings.warn(
                 f"The chains disagree: R-hat of {table.idxmax()} is {table.max():.2f}, and should "
@@ -240,6 +198,8 @@ class PosteriorSamples:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the inclusion probabilities along the basis.
+
+        With more than two classes, those of functions to be in the model of any class.
 
         Parameters
         ----------

@@ -89,7 +89,8 @@ def test_enumeration_of_a_single_function_is_bayes_rule():
     assert sizes.sum() == pytest.approx(1.0)
     assert moments[Names.included].sum() == pytest.approx(sizes @ np.arange(9))
     assert moments[Names.variance] == pytest.approx(0.1)
-    gains = posterior.gain(10.0)(np.log(0.1), np.ones(8), posterior.moments**2, posterior.energy)
+    products = posterior.products
+    gains = posterior.gain(10.0)(np.log(0.1), np.ones(8), products.moments**2, products.energy)
     odds = sizes[1] / sizes[0]
     assert odds == pytest.approx(np.exp(gains).sum() * 0.3 / 0.7)
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes import RVC, RVR, Trace
+from sparsebayes import RVR, Trace
 from sparsebayes.plots.inclusion import InclusionDisplay
 from sparsebayes.sampling import ReversibleJump, sampled_model
 from tests.laws.test_imports import BLOCK, run
@@ -100,13 +100,12 @@ def test_refusals_of_reversible_jumps(options, message):
     ("estimator", "name"),
     [
         (Ridge(), "Ridge"),
-        (RVC(), "RVC"),
         (RVR, "RVR"),
         (make_pipeline(StandardScaler(), RVR()), "Pipeline"),
     ],
 )
-def test_only_a_regression_machine_is_sampled(estimator, name):
-    with pytest.raises(TypeError, match=rf"such as RVR\(\), got {name};.*pipeline"):
+def test_only_a_relevance_vector_machine_is_sampled(estimator, name):
+    with pytest.raises(TypeError, match=rf"an RVR or RVC, such as RVR\(\), got {name};.*pipeline"):
         draw(estimator)
 
 

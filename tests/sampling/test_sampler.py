@@ -20,7 +20,7 @@ from sparsebayes.engine.mcmc.jumps import JumpChain, LogNormalBirths
 from sparsebayes.engine.mcmc.priors import InclusionPrior
 from sparsebayes.sampling import Gibbs, ReversibleJump
 from sparsebayes.sampling.options import as_inclusion
-from sparsebayes.sampling.sampled_model import build
+from sparsebayes.sampling.sampled_model import Priors, build
 from tests.sampling.sampled import SHORT, X_NEW, T, X, Y, Z, draw
 
 pytest.importorskip("arviz")
@@ -38,20 +38,20 @@ def model_of(estimator, inputs, targets, weights=None, **options):
     usual = {
         "inclusion": InclusionPrior(),
         "bounds": None,
-        "noise_prior": (1e-4, 1e-4),
+        "noise": (1e-4, 1e-4),
         "per_alpha": False,
     }
     weights = np.ones(len(inputs)) if weights is None else weights
-    return build(model, (inputs, targets, weights), **{**usual, **options})
+    return build(model, (inputs, targets, weights), Priors(**{**usual, **options}))
 
 
 def assert_same_posterior(one, other, scale=1.0):
     """Gram matrix, moments and noise prior agree, for targets `scale` times as large."""
     a, b = one.posterior, other.posterior
-    assert_allclose(a.gram, b.gram, atol=1e-12)
-    assert_allclose(a.moments, scale * b.moments, atol=1e-10 * scale)
+    assert_allclose(a.products.gram, b.products.gram, atol=1e-12)
+    assert_allclose(a.products.moments, scale * b.products.moments, atol=1e-10 * scale)
     assert_allclose(a.norms, b.norms)
-    assert_allclose(a.energy, scale**2 * b.energy)
+    assert_allclose(a.products.energy, scale**2 * b.products.energy)
     assert a.n_samples == pytest.approx(b.n_samples)
     assert a.noise.shape == b.noise.shape
     assert_allclose(a.noise.scale, scale**2 * b.noise.scale)
@@ -159,7 +159,7 @@ def test_priors_reach_the_posterior():
         Y,
         inclusion=as_inclusion((2.0, 5.0)),
         bounds=(1e-3, 2.0),
-        noise_prior=(3.0, 0.5),
+        noise=(3.0, 0.5),
         per_alpha=True,
     ).posterior
     assert posterior.inclusion == InclusionPrior(2.0, 5.0)
@@ -167,7 +167,7 @@ def test_priors_reach_the_posterior():
     assert posterior.noise.fixed == 0.04
     assert as_inclusion(0.25) == InclusionPrior(fixed=0.25)
     assert as_inclusion("uniform") == InclusionPrior(1.0, 1.0)
-    free = model_of(RVR(RBF(1.5)), X, Y, noise_prior=(3.0, 0.5)).posterior.noise
+    free = model_of(RVR(RBF(1.5)), X, Y, noise=(3.0, 0.5)).posterior.noise
     assert (free.shape, free.fixed) == (3.0, None)
     assert_allclose(free.scale, 0.5 * Y.var())
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from sparsebayes.engine import linalg
+from sparsebayes.engine.mcmc.products import Products
 
 Array = np.ndarray
 
@@ -39,10 +40,9 @@ class ActiveSet:
     _cross: Array  # ΦᵀΦ_aF
     _seen: Array  # FᵀΦ_aᵀt
 
-    def __init__(self, gram: Array, moments: Array, energy: float) -> None:
-        self._gram, self._moments, self._energy = gram, moments, energy
-        self._norms = gram.diagonal().copy()
-        self.n_functions = moments.size
+    def __init__(self, products: Products) -> None:
+        self._products = products
+        self.n_functions = products.moments.size
         self._room = -1
         self.set(np.empty(0, dtype=int), np.empty(0))
 
@@ -51,7 +51,8 @@ class ActiveSet:
         size = self.size = len(active)
         self._make_room(0, size)
         self._active[:size], self._x[:size] = active, x
-        columns = self._gram[:, active]
+        products = self._products
+        columns = products.columns(active)
         hessian = columns[active]
         hessian.flat[:: size + 1] += np.exp(x)
         factor = linalg.cholesky(hessian) if size else np.empty((0, 0))
@@ -64,15 +65,20 @@ class ActiveSet:
         if size:
             self._root[:size, :size] = linalg.half_solve(factor, np.eye(size)).T
             self._cross[:, :size] = columns @ self._root[:size, :size]
-        self._seen[:size] = self._moments[active] @ self._root[:size, :size]
+        self._seen[:size] = products.moments[active] @ self._root[:size, :size]
         cross = self._cross[:, :size]
-        self.s = np.maximum(self._norms - np.einsum("ms,ms->m", cross, cross), 0.0)
-        self.q = self._moments - cross @ self._seen[:size]
-        self.residual = max(self._energy - float(self._seen[:size] @ self._seen[:size]), 0.0)
+        self.s = np.maximum(products.norms - np.einsum("ms,ms->m", cross, cross), 0.0)
+        self.q = products.moments - cross @ self._seen[:size]
+        self.residual = max(products.energy - float(self._seen[:size] @ self._seen[:size]), 0.0)
 
     def refresh(self) -> None:
         """Begin anew with the same set."""
         self.set(self.active.copy(), self.x.copy())
+
+    def observe(self, products: Products) -> None:
+        """Begin anew with the same set, given other data about the same functions."""
+        self._products = products
+        self.refresh()
 
     def _make_room(self, size: int, wanted: int) -> None:
         """Room for so many functions; those up to `size` are kept."""
@@ -123,7 +129,7 @@ class ActiveSet:
         cross, root = self._cross[:, :size], self._root
         row = cross[function].copy()
         new = self._cross[:, size]
-        new[:] = self._gram[:, function]
+        new[:] = self._products.columns([function])[:, 0]
         if size:
             new -= cross @ row
         new *= scale

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsebayes.engine.mcmc.active_set import ActiveSet
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
+from sparsebayes.engine.mcmc.products import Products
 
 Array = np.ndarray
 
@@ -19,8 +20,8 @@ class SparsePosterior:
 
     Attributes
     ----------
-    gram, moments, energy : ndarray (M, M), ndarray (M,), float
-        ``ΦᵀWΦ`` and ``ΦᵀWt`` of functions scaled to ``φᵀWφ = 1``, and ``tᵀWt``.
+    products : Products
+        Of functions scaled to ``φᵀWφ = 1``.
     norms : ndarray, (M,)
         ``φᵀWφ`` as it was.
     n_samples : float
@@ -29,9 +30,7 @@ class SparsePosterior:
     noise : NoisePrior
     """
 
-    gram: Array
-    moments: Array
-    energy: float
+    products: Products
     norms: Array
     n_samples: float
     slab: Slab
@@ -44,14 +43,15 @@ class SparsePosterior:
 
     def active_set(self) -> ActiveSet:
         """The empty one."""
-        return ActiveSet(self.gram, self.moments, self.energy)
+        return ActiveSet(self.products)
 
     @property
     def first_beta(self) -> float:
         """A β to begin with: the fixed one, or that of a tenth of the targets' mean square."""
         if self.noise.fixed is not None:
             return 1.0 / self.noise.fixed
-        return 10.0 * self.n_samples / self.energy if self.energy > 0 else 1.0
+        energy = self.products.energy
+        return 10.0 * self.n_samples / energy if energy > 0 else 1.0
 
     @property
     def collapses(self) -> bool:
@@ -85,12 +85,17 @@ class SparsePosterior:
 
     def log_joint(self, active_set: ActiveSet, beta: float) -> float:
         """Log density of data, active set, x and σ², for one that was just `set`."""
-        x, size = active_set.x, active_set.size
+        x = active_set.x
         likelihood = 0.5 * self.n_samples * np.log(beta / (2.0 * np.pi))
         likelihood += 0.5 * (float(x.sum()) - active_set.log_det - beta * active_set.residual)
-        slab = float(self.slab.log_density(x, beta * self.norms[active_set.active]).sum())
-        sizes = self.inclusion.log_prior(size, self.n_functions)
-        return float(likelihood + slab + sizes + self.noise.log_density(1.0 / beta))
+        return float(likelihood + self.log_prior(active_set, beta))
+
+    def log_prior(self, active_set: ActiveSet, beta: float) -> float:
+        """Log density of active set, x and σ²."""
+        norms = self.norms[active_set.active]
+        slab = float(self.slab.log_density(active_set.x, beta * norms).sum())
+        sizes = self.inclusion.log_prior(active_set.size, self.n_functions)
+        return float(slab + sizes + self.noise.log_density(1.0 / beta))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from sparsebayes.engine.mcmc.hamiltonian import effective_sample_size
 from sparsebayes.engine.mcmc.posterior import SparsePosterior
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
+from sparsebayes.engine.mcmc.products import GramProducts
 from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness
 
 LOW, HIGH = 0.02, 0.5
@@ -41,9 +42,7 @@ def make_posterior(matrix, values, slab, *, weights=None, inclusion=None, noise=
     scaled = matrix / np.sqrt(norms)
     weighted = weights[:, None] * scaled
     return SparsePosterior(
-        gram=scaled.T @ weighted,
-        moments=weighted.T @ values,
-        energy=float(weights @ values**2),
+        products=GramProducts(scaled.T @ weighted, weighted.T @ values, weights @ values**2),
         norms=norms,
         n_samples=float(weights.sum()),
         slab=slab,
@@ -56,7 +55,9 @@ def no_data(n_functions, slab, inclusion, noise):
     """A posterior that is the prior; no two functions are as long."""
     nothing = np.zeros((n_functions, n_functions))
     norms = np.linspace(0.5, 2.0, n_functions)
-    return SparsePosterior(nothing, nothing[0], 0.0, norms, 0.0, slab, inclusion, noise)
+    return SparsePosterior(
+        GramProducts(nothing, nothing[0], 0.0), norms, 0.0, slab, inclusion, noise
+    )
 
 
 def small_posterior(slab="flat", inclusion="beta", noise="free", *, weights=None):
@@ -131,10 +132,14 @@ def _betas(posterior, count):
         return np.array([1.0 / posterior.noise.fixed])
     shape = posterior.noise.shape + 0.5 * posterior.n_samples
     everything = np.linalg.solve(
-        posterior.gram + posterior.slab.low * np.eye(posterior.n_functions), posterior.moments
+        posterior.products.gram + posterior.slab.low * np.eye(posterior.n_functions),
+        posterior.products.moments,
     )
     rates = posterior.noise.scale + 0.5 * np.array(
-        [posterior.energy, posterior.energy - posterior.moments @ everything]
+        [
+            posterior.products.energy,
+            posterior.products.energy - posterior.products.moments @ everything,
+        ]
     )
     ends = np.log(shape / rates) + np.array([-8.0, 5.0]) / np.sqrt(shape)
     return np.exp(np.linspace(*ends, count))
@@ -142,14 +147,14 @@ def _betas(posterior, count):
 
 def _fits(posterior, active, x, new):
     """``½ log|ρ| − ½ log|H|`` and residual, (2, n); mean and variance/σ² of f, (n, P)."""
-    hessian = np.tile(posterior.gram[np.ix_(active, active)], (len(x), 1, 1))
+    hessian = np.tile(posterior.products.gram[np.ix_(active, active)], (len(x), 1, 1))
     hessian += np.exp(x)[:, :, None] * np.eye(active.size)
     factor = np.linalg.cholesky(hessian)
-    right = np.column_stack([posterior.moments[active], new[:, active].T])
+    right = np.column_stack([posterior.products.moments[active], new[:, active].T])
     half = np.linalg.solve(factor, np.broadcast_to(right, (len(x), *right.shape)))
     seen, across = half[:, :, 0], half[:, :, 1:]
     logs = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-    fit = np.array([0.5 * x.sum(axis=1) - logs, posterior.energy - (seen**2).sum(axis=1)])
+    fit = np.array([0.5 * x.sum(axis=1) - logs, posterior.products.energy - (seen**2).sum(axis=1)])
     return fit, np.einsum("ns,nsp->np", seen, across), (across**2).sum(axis=1)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sparsebayes.engine.mcmc.active_set import ActiveSet
+from sparsebayes.engine.mcmc.products import GramProducts
 
 
 def make(n_samples=30, n_functions=25, *, twins=0.0, seed=0):
@@ -16,7 +17,11 @@ def make(n_samples=30, n_functions=25, *, twins=0.0, seed=0):
         matrix[:, 1 : 2 * half : 2] = matrix[:, 0 : 2 * half : 2] + twins * noise
     matrix /= np.sqrt((matrix**2).sum(axis=0))
     values = matrix[:, :3].sum(axis=1) + 0.1 * rng.standard_normal(n_samples)
-    return ActiveSet(matrix.T @ matrix, matrix.T @ values, float(values @ values)), matrix, values
+    return (
+        ActiveSet(GramProducts(matrix.T @ matrix, matrix.T @ values, float(values @ values))),
+        matrix,
+        values,
+    )
 
 
 def dense(matrix, values, active, x):
@@ -129,7 +134,9 @@ def test_the_same_function_twice():
     matrix = np.column_stack([one, one, rng.standard_normal(10)])
     matrix /= np.sqrt((matrix**2).sum(axis=0))
     values = one + 0.1 * rng.standard_normal(10)
-    active_set = ActiveSet(matrix.T @ matrix, matrix.T @ values, float(values @ values))
+    active_set = ActiveSet(
+        GramProducts(matrix.T @ matrix, matrix.T @ values, float(values @ values))
+    )
     for function in range(3):
         active_set.add(function, -6.0)
     assert largest_error(active_set, matrix, values) < 1e-11
@@ -138,7 +145,7 @@ def test_the_same_function_twice():
 
 
 def test_a_single_function():
-    active_set = ActiveSet(np.ones((1, 1)), np.array([2.0]), 5.0)
+    active_set = ActiveSet(GramProducts(np.ones((1, 1)), np.array([2.0]), 5.0))
     active_set.add(0, 0.0)
     assert active_set.residual == pytest.approx(3.0)
     assert active_set.mean == pytest.approx(1.0)
@@ -151,7 +158,7 @@ def test_inputs_are_kept():
     matrix = rng.standard_normal((12, 5))
     gram, moments = matrix.T @ matrix, matrix.T @ rng.standard_normal(12)
     copies = gram.copy(), moments.copy()
-    active_set = ActiveSet(gram, moments, 20.0)
+    active_set = ActiveSet(GramProducts(gram, moments, 20.0))
     active, x = np.array([0, 3]), np.zeros(2)
     active_set.set(active, x)
     wander(active_set, 30, rng, -1.0, 1.0)
@@ -161,6 +168,6 @@ def test_inputs_are_kept():
 
 
 def test_functions_that_cannot_be_told_apart_are_an_error_with_a_remedy():
-    active_set = ActiveSet(np.ones((2, 2)), np.ones(2), 1.0)
+    active_set = ActiveSet(GramProducts(np.ones((2, 2)), np.ones(2), 1.0))
     with pytest.raises(FloatingPointError, match="raise the lower end of `bounds`"):
         active_set.set(np.array([0, 1]), np.full(2, -80.0))

@@ -1,0 +1,1 @@
+"""Averages over models that were sampled."""

@@ -1,0 +1,144 @@
+"""What `sample_posterior` returns for a classification: draws and averaged probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from sparsebayes._support.predictive import check_inputs
+from sparsebayes.classification import RVC
+from sparsebayes.classification.class_weight import prior_ratio, reweighted
+from sparsebayes.sampling.draws import Draws
+from sparsebayes.sampling.sampled_model import LabelModel
+from sparsebayes.sampling.samples import BaseSamples
+
+Array = np.ndarray
+
+
+class ClassificationSamples(BaseSamples):
+    """Draws from the posterior of a classification, made by :func:`sample_posterior`.
+
+    Attributes
+    ----------
+    optimum : RVC
+        The fitted RVC whose length scales are used.
+    classes_ : ndarray, (K,)
+        The labels.
+    basis : Basis
+        Fitted, with these length scales.
+    n_chains, n_draws : int
+    functions : ndarray of int, (M,)
+        The candidates among the functions of the basis, numbered as in `relevance_`; functions
+        that repeat another one or are zero at all samples are not among them.
+    centers : ndarray, (n_functions,) or None
+        With one input, where each function of the basis is centred, NaN for one without a centre.
+    """
+
+    def __init__(
+        self, optimum: RVC, model: LabelModel, draws: Draws, n_chains: int, X: Array
+    ) -> None:
+        super().__init__(model, draws, n_chains, X)
+        self.optimum = optimum
+        self.classes_ = optimum.classes_
+        self._labels = model.labels
+
+    @property
+    def _axes(self) -> dict[str, Array]:
+        return {} if self.classes_.size == 2 else {"class": self.classes_}
+
+    def _numbers(self) -> dict[str, Array]:
+        draw, output, _ = self._draws.places
+        outputs = self._draws.outputs
+        total = self._draws.beta.size * outputs
+        sizes = np.bincount(draw * outputs + output, minlength=total)
+        axes = tuple(axis.size for axis in self._axes.values())
+        return {"n_active": self._shaped(sizes.reshape(-1, *axes))}
+
+    def _log_likelihood(self) -> Array:
+        rows = self._observed.rows
+        out = np.empty((self._draws.beta.size, len(rows)))
+        for part in self._batches(len(rows)):
+            f = self._drawn.values(self._part.columns(rows[part]))
+            out[:, part] = self._labels.rows(part).log_likelihood(f)
+        return out
+
+    def _each(self, X: Array) -> Array:
+        """The probabilities of the classes for each draw, (T, n, K)."""
+        f = self._drawn.values(self._part.columns(X))
+        if self.classes_.size == 2:
+            return expit(np.concatenate([-f, f], axis=2))
+        each: Array = softmax(f, axis=2)
+        return each
+
+    def _predictions(self, X: Array) -> Array:
+        each = self._each(X)
+        return each[:, :, 1] if self.classes_.size == 2 else each
+
+    def predict_proba(self, X: Any, *, class_prior: Any = None) -> Array:
+        """Probabilities of the classes, averaged over all draws.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        class_prior : array-like of shape (K,), default=None
+            How frequent the classes are where the model is used, if not as among the training
+            samples: probabilities are multiplied by the ratio of both.
+
+        Returns
+        -------
+        probability : ndarray, (n, K)
+            In the order of `classes_`; rows sum to one.
+        """
+        X = check_inputs(self.optimum, X)
+        ratio = prior_ratio(class_prior, self.optimum.class_prior_)
+        return reweighted(self._probabilities(X), ratio)
+
+    def _probabilities(self, X: Array) -> Array:
+        probability = np.empty((len(X), self.classes_.size))
+        for part in self._batches(len(X)):
+            probability[part] = self._each(X[part]).mean(axis=0)
+        return probability
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class, by the averaged probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        labels : ndarray, (n,)
+        """
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def log_density(self, X: Any, y: Any) -> Array:
+        """The logarithms of the averaged probabilities of labels, one by one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        y : array-like of shape (n,)
+            Labels among `classes_`.
+
+        Returns
+        -------
+        log_density : ndarray, (n,)
+        """
+        X, y = check_inputs(self.optimum, X), column_or_1d(y)
+        check_consistent_length(X, y)
+        known = np.isin(y, self.classes_)
+        if not known.all():
+            raise ValueError(
+                f"y has the label {y[~known].tolist()[0]!r}, which is not among the classes "
+                f"{self.classes_.tolist()!r}; leave such rows out."
+            )
+        return self.predict_log_proba(X)[np.arange(len(y)), np.searchsorted(self.classes_, y)]

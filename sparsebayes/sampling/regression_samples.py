@@ -1,0 +1,148 @@
+"""What `sample_posterior` returns for a regression: draws and averaged predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.validation import remedies, whole_number
+from sparsebayes.regression import RVR
+from sparsebayes.sampling.draws import DrawMixture, Draws
+from sparsebayes.sampling.sampled_model import SampledModel
+from sparsebayes.sampling.samples import BaseSamples
+
+Array = np.ndarray
+
+
+class PosteriorSamples(BaseSamples):
+    """Draws from the posterior of a regression, made by :func:`sample_posterior`.
+
+    Attributes
+    ----------
+    optimum : RVR
+        The fitted RVR whose length scales are used.
+    basis : Basis
+        Fitted, with these length scales.
+    n_chains, n_draws : int
+    functions : ndarray of int, (M,)
+        The candidates among the functions of the basis, numbered as in `relevance_`; functions
+        that repeat another one or are zero at all samples are not among them.
+    centers : ndarray, (n_functions,) or None
+        With one input, where each function of the basis is centred, NaN for one without a centre.
+    """
+
+    def __init__(
+        self, optimum: RVR, model: SampledModel, draws: Draws, n_chains: int, X: Array
+    ) -> None:
+        super().__init__(model, draws, n_chains, X)
+        self.optimum = optimum
+        self._mixture = DrawMixture(draws, model.posterior)
+
+    @property
+    def _axes(self) -> dict[str, Array]:
+        return {}
+
+    def _numbers(self) -> dict[str, Array]:
+        draws = self._draws
+        both = {"noise_variance": 1.0 / draws.beta, "n_active": draws.sizes}
+        return {name: self._shaped(values) for name, values in both.items()}
+
+    def _log_likelihood(self) -> Array:
+        observed, beta = self._observed, self._draws.beta[:, None]
+        out = np.empty((beta.size, len(observed.rows)))
+        for part in self._batches(len(observed.rows)):
+            f = self._drawn.values(self._part.columns(observed.rows[part]))[:, :, 0]
+            misfit = observed.targets[part] - self.optimum.offset_ - f
+            each = 0.5 * (np.log(beta / (2.0 * np.pi)) - beta * misfit**2)
+            out[:, part] = observed.weights[part] * each
+        return out
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Predict with the mean over all draws.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation. It includes the noise,
+            the uncertainty of the weights given the functions, and that about which functions
+            belong in the model: how far the draws differ.
+
+        Returns
+        -------
+        mean : ndarray, (n,)
+        std : ndarray, (n,)
+            Only if asked for.
+        """
+        X = check_inputs(self.optimum, X)
+        mean, variance = np.empty(len(X)), np.full(len(X), (1.0 / self._draws.beta).mean())
+        for part in self._batches(len(X)):
+            columns = self._part.columns(X[part])
+            each = self._mixture.means(columns)
+            mean[part] = self.optimum.offset_ + each.mean(axis=0)
+            if return_std:
+                variance[part] += each.var(axis=0) + self._mixture.variance(columns)
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def _predictions(self, X: Array) -> Array:
+        means: Array = self.optimum.offset_ + self._mixture.means(self._part.columns(X))
+        return means
+
+    def log_density(self, X: Any, y: Any) -> Array:
+        """The log predictive density of observations, one by one.
+
+        It is that of the mixture of all draws' normal distributions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        y : array-like of shape (n,)
+
+        Returns
+        -------
+        log_density : ndarray, (n,)
+        """
+        X = check_inputs(self.optimum, X)
+        with remedies():
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if y.ndim != 1:
+            raise ValueError(f"y must have one dimension, got shape {y.shape}.")
+        check_consistent_length(X, y)
+        y = y - self.optimum.offset_
+        out, noise = np.empty(len(X)), 1.0 / self._draws.beta[:, None]
+        for part in self._batches(len(X)):
+            columns = self._part.columns(X[part])
+            variance = noise + self._mixture.variances(columns)
+            misfit = (y[part] - self._mixture.means(columns)) ** 2 / variance
+            each = -0.5 * (np.log(2.0 * np.pi * variance) + misfit)
+            out[part] = logsumexp(each, axis=0) - np.log(len(each))
+        return out
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+        """Draw observations from the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+
+        Returns
+        -------
+        samples : ndarray, (n, n_samples)
+            For each column a draw is chosen at random, then weights from its posterior, and noise.
+        """
+        X = check_inputs(self.optimum, X)
+        n_samples = whole_number("n_samples", n_samples)
+        rng, beta = check_random_state(random_state), self._draws.beta
+        columns = self._part.columns(X)
+        samples = np.empty((len(X), n_samples))
+        for k, number in enumerate(rng.randint(beta.size, size=n_samples)):
+            noise = rng.standard_normal(len(X)) / np.sqrt(beta[number])
+            samples[:, k] = self._mixture.drawn(number, columns, rng) + noise
+        return self.optimum.offset_ + samples
