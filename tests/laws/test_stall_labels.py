@@ -3,7 +3,7 @@
 Each set is split at random, at most 400 standardised rows, and fitted by all routes with the same
 kernel. An end with more effective parameters than three quarters of the samples does not count.
 
-On the crabs, where the search used to end 7 to 50 nats too low, two nats are all that may be
+On the crabs, where the search used to end up to 63 nats too low, two nats are all that may be
 missing. On the other sets it is a fortieth of a nat for each sample: there the other routes are
 up to 8 nats higher now and then (splice, image; 400 samples), and the models that they find predict
 no better. Three quarters of the fits are within two nats.
