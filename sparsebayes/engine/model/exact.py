@@ -275,6 +275,12 @@ class Exact(AdaptableProblem):
         part._set_products(self.norms[index], self.moments[index])
         return part
 
+    def uncharged(self) -> Exact:
+        other = copy.copy(self)
+        other.prior = Flat()
+        other._set_products(self.norms, self.moments)  # its own rows
+        return other
+
     def rebase(self, design: Design) -> Exact:
         other = copy.copy(self)
         other._set_design(design)

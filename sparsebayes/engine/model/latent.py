@@ -253,6 +253,11 @@ class Latent(AdaptableProblem):
             self._output[first], self.norms, self._gather(slopes)[first], marked[first]
         )
 
+    def uncharged(self) -> Latent:
+        other = copy.copy(self)
+        other.prior = Flat()
+        return other
+
     def rebase(self, design: Design) -> Latent:
         other = copy.copy(self)
         other._set_design(design)

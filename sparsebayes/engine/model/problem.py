@@ -182,6 +182,10 @@ class Problem(ABC):
         """All functions but those that repeat an earlier one, as far as three products tell."""
 
     @abstractmethod
+    def uncharged(self) -> Self:
+        """The same problem with a flat prior."""
+
+    @abstractmethod
     def restrict(self, index: Array) -> Self:
         """The same problem with these functions only, numbered in this order."""
 

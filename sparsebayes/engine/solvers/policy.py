@@ -143,6 +143,16 @@ class Policy:
     # before: six decades.
     noise_levels: int = 7
 
+    # The search has stalled if growth from functions that were chosen blindly, `several` of them,
+    # ends so many nats higher. Gains of a few nats are left alone: the evidence of labels is
+    # approximate, and on the heart, German credit and splice data they came with no better
+    # predictions. Those of ten and more, on the crabs and the image data, did.
+    far: float = 5.0
+    # Updates of these functions are given up when one gains less than this part of what is missing.
+    hopeless: float = 0.03
+    # After a stall the other solvers may take so many times more work.
+    stalled_work: float = 8.0
+
     # A fit that collapses goes back to an end that it had passed: the highest that had at most this
     # part of the effective parameters, and so on.
     simpler: float = 0.9

@@ -3,7 +3,8 @@
 All functions are scored at once and added in blocks, each with its optimal α given those
 before it; the active set is then re-estimated jointly (`refine`). The solver ends where the one
 by one algorithm ends: no single addition, deletion or re-estimation gains more than `tol`. Blocks,
-joint Newton steps and the strategies against a stall (`strategies`) are our own.
+joint Newton steps and the strategies against a stall (`strategies`) are our own. An end is compared
+with what functions chosen blindly come to, and is left where it is far below.
 
 An evidence maximum at which the noise has collapsed and the model has nearly as many effective
 parameters as samples is not a better answer, whatever its evidence. A trial that ends there is
@@ -26,13 +27,22 @@ import numpy as np
 
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
+from sparsebayes.engine.solvers import trials
 from sparsebayes.engine.solvers.candidates import Scores, score, spread
 from sparsebayes.engine.solvers.driver import Climb, Path, Step, Stop, collapsed, finish, start
 from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Policy
 from sparsebayes.engine.solvers.refine import stationary
-from sparsebayes.engine.solvers.strategies import BRIEF, STRATEGIES, drawn_half, drawn_start
-from sparsebayes.engine.solvers.trials import Search, better
+from sparsebayes.engine.solvers.strategies import (
+    BRIEF,
+    STALLED,
+    STRATEGIES,
+    blind_model,
+    drawn_half,
+    drawn_start,
+    in_turn,
+)
+from sparsebayes.engine.solvers.trials import Search, better, explored
 
 Searcher = Callable[[Problem, State, float], Path]
 
@@ -75,6 +85,7 @@ class Sequential:
         passed: list[State] = []
         state = yield from _noted(self._everywhere(problem, state, self._explore, tol), passed)
         state = yield from self._everywhere(problem, state, self._settle, tol)
+        state = yield from self._escape(problem, state, passed, tol)
         if collapsed(problem, state):
             state = yield from self._go_back(problem, state, passed, tol)
         noise = problem.noise
@@ -101,14 +112,33 @@ class Sequential:
         state = yield from grow(problem, state, effort, self.policy)
         return (yield from self._settle(problem, state, tol))
 
+    def _escape(self, problem: Problem, state: State, passed: list[State], tol: float) -> Path:
+        """Go on from functions chosen blindly if growth from there ends far above."""
+        few = state.active.size < problem.n_samples / self.policy.stall
+        if (self.brief and not few) or collapsed(problem, state):
+            return state
+        blind = yield from blind_model(problem, state, self.policy, tol)
+        if blind is state:
+            return state
+        grown = yield from explored(self._everywhere(problem, blind, self._regrow, tol))
+        if grown.objective < state.objective + self.policy.far or collapsed(problem, grown):
+            return state
+        yield Step(grown)
+        state = yield from _noted(self._everywhere(problem, grown, self._go_on, tol), passed)
+        return (yield from self._everywhere(problem, state, self._settle, tol))
+
     def _explore(self, problem: Problem, state: State, tol: float) -> Path:
         """Each strategy in turn."""
-        search = Search(problem, self.policy, tol)
-        for strategy in BRIEF if self.brief else STRATEGIES:
-            state = yield from search.counted(strategy(search, state))
-            if search.over:
-                break
-        return state
+        strategies = BRIEF if self.brief else STRATEGIES
+        return in_turn(strategies, Search(problem, self.policy, tol), state)
+
+    def _go_on(self, problem: Problem, state: State, tol: float) -> Path:
+        """The same where greedy growth has stalled, from another state."""
+        strategies = BRIEF if self.brief else STALLED
+        return in_turn(strategies, Search(problem, self.policy, tol, stalled=True), state)
+
+    def _regrow(self, problem: Problem, state: State, tol: float) -> Path:
+        return trials.grown(Search(problem, self.policy, tol), state)
 
     def _settle(self, problem: Problem, state: State, tol: float) -> Path:
         return settle(problem, state, tol, self.policy)
@@ -125,7 +155,7 @@ class Sequential:
                 continue
             limit = earlier.n_determined
             path = self._everywhere(problem, earlier, self._settle, tol)
-            end = yield from _explored(path)
+            end = yield from explored(path)
             if not collapsed(problem, end):
                 yield Step(end, back=True)
                 return end
@@ -141,14 +171,14 @@ class Sequential:
 
         def search(inner: Problem, state: State, tol: float) -> Path:
             trial = drawn_start if number % 2 == 0 else drawn_half
-            end = yield from _explored(trial(Search(inner, self.policy, tol), state, rng))
-            return (yield from _explored(self._settle(inner, end, tol)))
+            end = yield from explored(trial(Search(inner, self.policy, tol), state, rng))
+            return (yield from explored(self._settle(inner, end, tol)))
 
         if problem.capacity < problem.n_functions:
-            end = yield from _explored(
+            end = yield from explored(
                 self._among_some(problem, state, score(problem, state), search, tol)
             )
-            end = yield from _explored(self._everywhere(problem, end, self._settle, tol))
+            end = yield from explored(self._everywhere(problem, end, self._settle, tol))
         else:
             end = yield from search(problem, state, tol)
         return (yield from better(problem, state, end))
@@ -182,16 +212,6 @@ def _noted(path: Path, passed: list[State]) -> Path:
         if step.accepted or step.end:
             passed.append(step.state)
         yield step
-
-
-def _explored(path: Path) -> Path:
-    """The same path, none of it accepted."""
-    while True:
-        try:
-            step = next(path)
-        except StopIteration as end:
-            return end.value
-        yield replace(step, accepted=False)
 
 
 def within(

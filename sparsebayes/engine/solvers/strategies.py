@@ -5,6 +5,10 @@ nothing more is worth adding. A *low-noise restart* holds the noise below its es
 model grow, frees the noise again, and keeps the better end. With the noise given, growth stalls
 only where no function gains anything alone; a model of functions that share one precision tells.
 
+An end that looks final may still be a stall: no single function gains, and others together would.
+Functions *chosen blindly*, spread over all, tell: where these, and growth from them, come out far
+above the end, the search goes on from there, at first with the other solvers.
+
 What is left is a matter of search: the ends of the other solvers, small changes of the model, each
 followed by growth to its own end, for as long as one gains (a *neighbourhood search*), and a start
 from all functions. All are bounded by the work that they take, so that small problems see all of it
@@ -24,11 +28,12 @@ import numpy as np
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers import trials
-from sparsebayes.engine.solvers.driver import Path
+from sparsebayes.engine.solvers.driver import Path, Step, collapsed
 from sparsebayes.engine.solvers.em import spread_variance
-from sparsebayes.engine.solvers.growth import grow
+from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Policy
-from sparsebayes.engine.solvers.trials import Search, better, polished, spread_over
+from sparsebayes.engine.solvers.refine import Refiner
+from sparsebayes.engine.solvers.trials import Search, better, explored, polished, spread_over
 
 Array = np.ndarray
 Strategy = Callable[[Search, State], Path]
@@ -49,7 +54,11 @@ def shared_precision_start(search: Search, state: State) -> Path:
         return state
     end = yield from trials.settled_by_updates(search, start)
     end = yield from trials.grown(search, end)
-    return (yield from better(search.problem, state, end))
+    found = yield from better(search.problem, state, end)
+    if found is not state:
+        greedy = yield from explored(settle(search.problem, state, search.tol, search.policy))
+        search.stalled = found.objective > greedy.objective + search.policy.far
+    return found
 
 
 def low_noise_restart(search: Search, state: State) -> Path:
@@ -94,7 +103,7 @@ def shallow_restart(search: Search, state: State) -> Path:
     ends gain hundredths of a nat by more functions.
     """
     problem, policy = search.problem, search.policy
-    small = problem.noise is None and state.active.size <= policy.tiny
+    small = problem.noise is None and state.active.size <= policy.tiny and not search.stalled
     search.over = small or problem.n_functions > policy.many
     if search.over:
         return state
@@ -124,15 +133,18 @@ def deep_restart(search: Search, state: State) -> Path:
 def other_routes(search: Search, state: State) -> Path:
     """Where the other solvers end, each on its own way, if they take little work.
 
-    They are run as they are, so that a fit of a small problem does not end below theirs.
+    They are run as they are, so that a fit of a small problem does not end below theirs. With
+    the noise given that is all there is to look for after a stall: further gains would be small.
     """
     policy, problem = search.policy, search.problem
     size, before = float(problem.n_functions) * problem.group, search.work
+    work = policy.route_work * (policy.stalled_work if search.stalled else 1.0)
     for solver, steps in policy.routes:
-        if steps * size**3 <= policy.route_work:
+        if steps * size**3 <= work:
             end = yield from trials.route(search, state, solver)
             search.work = before  # it has a bound of its own
             state = yield from better(problem, state, end)
+            search.over = search.stalled and problem.noise is None
     return state
 
 
@@ -208,27 +220,77 @@ STRATEGIES: tuple[Strategy, ...] = (
 )
 # For fits that are repeated: what these find is close to the end of all.
 BRIEF = STRATEGIES[:3]
+# Where greedy growth has stalled the other solvers tell more than a restart does.
+STALLED = (greedy_growth, other_routes, *STRATEGIES[2:5], *STRATEGIES[6:])
 
 
 def shared_precision_model(
     problem: Problem, state: State, policy: Policy, index: Array | None = None
 ) -> State | None:
-    """Some functions with one precision for all, if they have more evidence than the model.
-
-    Where the noise is estimated, with the best of several values of it.
-    """
+    """Some functions with one precision for all, if they have more evidence than the model."""
     if index is None:
         index = spread_over(problem, policy.sample)
-    first = best = spread_variance(problem, index)
-    levels = 1 if problem.noise is None else policy.noise_levels
-    for number in range(policy.shared_precisions):
-        for level in range(levels):
-            if first is None or best is None:
-                return None
-            alpha = policy.shared_factor**number * first.alpha
-            shared = problem.move(first, alpha, first.beta / policy.depth**level)
-            if shared is not None and shared.evidence > best.evidence:
-                best = shared
+    best = best_shared_precision(problem, index, policy, problem.beta)
     if best is None or best.evidence <= state.evidence + policy.shared_gain:
         return None
     return best
+
+
+def in_turn(strategies: tuple[Strategy, ...], search: Search, state: State) -> Path:
+    """Each of them, until one says that there is nothing more to look for."""
+    for strategy in strategies:
+        state = yield from search.counted(strategy(search, state))
+        if search.over:
+            break
+    return state
+
+
+def best_shared_precision(
+    problem: Problem, index: Array, policy: Policy, beta: float
+) -> State | None:
+    """Some functions with the best of several precisions, the same for all of them.
+
+    Where the noise is estimated, with the best of several values of it, from 1/`beta` down.
+    """
+    first = spread_variance(problem, index)
+    if first is None:
+        return None
+    best = first
+    levels = 1 if problem.noise is None else policy.noise_levels
+    for number in range(policy.shared_precisions):
+        before = best
+        for level in range(levels):
+            alpha = policy.shared_factor**number * first.alpha
+            shared = problem.move(first, alpha, beta / policy.depth**level)
+            if shared is not None and shared.evidence > best.evidence:
+                best = shared
+        if number and best is before and problem.noise is None:
+            break
+    return best
+
+
+def blind_model(problem: Problem, state: State, policy: Policy, tol: float) -> Path:
+    """Functions spread over all, with their own precisions, if they are not far below the model.
+
+    They were chosen without a look at the data. Where they do as well as those that greedy growth
+    has chosen, that may have stalled. They are free of charge at first: under a prior that charges
+    for each, those that are too many would not leave, or all of them would.
+    """
+    index = spread_over(problem, min(problem.n_functions, policy.several))
+    charged = problem.restrict(index)
+    free = charged.uncharged()
+    end = best_shared_precision(free, np.arange(index.size), policy, state.beta)
+    if end is None:
+        return state
+    for step in trials.hopeful(Search(free, policy, tol), end, state.objective):
+        end = step.state
+        yield Step(state, accepted=False)
+    end = charged.evaluate(end.active, end.alpha, end.beta)
+    if end is None:
+        return state
+    end = Refiner(charged).climb(
+        end, free=True, steps=policy.settled_steps, tol=policy.coarse_effort(tol).threshold
+    )
+    if end.objective < state.objective - policy.far or collapsed(charged, end):
+        return state
+    return problem.evaluate(index[end.active], end.alpha, end.beta) or state

@@ -6,7 +6,7 @@ be lower than the state; `better` and `polished` choose between them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Search:
         What the steps have taken, in multiplications.
     searched : State or None
         The state from which no small change has led on.
+    stalled : bool
+        Whether greedy growth has ended far below another end.
     """
 
     problem: Problem
@@ -45,6 +47,7 @@ class Search:
     over: bool = False
     work: float = 0.0
     searched: State | None = None
+    stalled: bool = False
 
     @property
     def coarse(self) -> Effort:
@@ -81,6 +84,16 @@ def better(problem: Problem, state: State, end: State) -> Path:
         return state
     yield Step(end)
     return end
+
+
+def explored(path: Path) -> Path:
+    """The same path, none of it accepted."""
+    while True:
+        try:
+            step = next(path)
+        except StopIteration as end:
+            return end.value
+        yield replace(step, accepted=False)
 
 
 def polished(search: Search, state: State, end: State) -> Path:
@@ -214,6 +227,18 @@ def settled_by_updates(search: Search, start: State) -> Path:
     for step in converge(search.problem, start, search.coarse.threshold, mackay=True):
         start = step.state
         yield Step(start, accepted=False)
+    return start
+
+
+def hopeful(search: Search, start: State, target: float) -> Path:
+    """The same, but given up where they are not about to reach an objective."""
+    before = -np.inf
+    for step in settled_by_updates(search, start):
+        start = step.state
+        yield step
+        if start.objective - before < search.policy.hopeless * (target - start.objective):
+            break
+        before = start.objective
     return start
 
 
