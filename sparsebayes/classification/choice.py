@@ -50,7 +50,7 @@ _BEHIND, _ENOUGH_ROWS = 3.0, 100  # standard errors at which a candidate drops o
 _ENOUGH = 1000  # rows held out that tell a temperature
 
 
-class Choice(NamedTuple):
+class Chosen(NamedTuple):
     """What is fitted to all rows.
 
     Attributes
@@ -70,7 +70,7 @@ class Choice(NamedTuple):
     held: Held | None = None
 
 
-def choose(model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: Any) -> Choice:
+def choose(model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: Any) -> Chosen:
     """The likelihood and the length scales to fit.
 
     Parameters
@@ -81,7 +81,7 @@ def choose(model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: An
     links = _links(model)
     given = model.adapt in ("isotropic", "ard") and len(links) == 1
     if given and model._learns(basis):
-        return Choice(links[0], basis, learn=True)
+        return Chosen(links[0], basis, learn=True)
     some = samples if is_splitter(folds) else spread_sample(samples, _MOST_ROWS)
     candidates = _candidates(model, links, basis, some)
     parts = _folds(some, folds)
@@ -90,11 +90,11 @@ def choose(model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: An
         best, held = _most_likely(model, solver, candidates, some, parts)
     basis = at_scales(basis, best.log_scales)
     whole = some is samples and (is_splitter(folds) or isinstance(folds, str))
-    return Choice(best.link, basis, learn=False, held=held if whole else None)
+    return Chosen(best.link, basis, learn=False, held=held if whole else None)
 
 
 def temperature(
-    model: RVC, solver: Solver, choice: Choice, basis: Basis, samples: Samples, folds: Any
+    model: RVC, solver: Solver, chosen: Chosen, basis: Basis, samples: Samples, folds: Any
 ) -> Temperature | None:
     """How to make probabilities of what a fitted model says; None to take it as it is.
 
@@ -103,13 +103,13 @@ def temperature(
     basis : Basis
         At the length scales of the fit.
     """
-    by_least_squares = choice.link == "least_squares"
+    by_least_squares = chosen.link == "least_squares"
     many = model.classes_.size > FEW_CLASSES
     if folds is None or (by_least_squares and many and isinstance(folds, str)):
         return left_out_temperature(model, samples) if by_least_squares else None
-    held = choice.held
+    held = chosen.held
     if held is None:
-        candidate, found, count = Candidate(choice.link, basis.log_scales()), [], 0
+        candidate, found, count = Candidate(chosen.link, basis.log_scales()), [], 0
         for fold in _folds(samples, folds):
             found.append(held_out(model, solver, candidate, samples, fold))
             count += fold[1].size
@@ -118,7 +118,7 @@ def temperature(
         if not found:
             return left_out_temperature(model, samples) if by_least_squares else None
         held = joined(found)
-    return held.temperature(choice.link)
+    return held.temperature(chosen.link)
 
 
 def _links(model: RVC) -> tuple[str, ...]:

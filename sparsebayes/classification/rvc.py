@@ -256,10 +256,10 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         several = self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit")
         self.multi_class_ = "ovr" if several else "multinomial"
         with one_thread():
-            choice = choose(self, solver, basis, samples, folds)
-            self.link_ = choice.link
-            basis = self._fit_samples(solver, choice.basis, samples, progress, learn=choice.learn)
-            self._temperature = temperature(self, solver, choice, basis, samples, folds)
+            chosen = choose(self, solver, basis, samples, folds)
+            self.link_ = chosen.link
+            basis = self._fit_samples(solver, chosen.basis, samples, progress, learn=chosen.learn)
+            self._temperature = temperature(self, solver, chosen, basis, samples, folds)
         self._store_latent_inputs(samples)
         progress.end()
         return self

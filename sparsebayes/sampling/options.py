@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sparsebayes._rvm.options import as_augment, as_noise_model, as_prior
 from sparsebayes._support.validation import as_number, whole_number
 from sparsebayes.classification import RVC
+from sparsebayes.classification.likelihood import prior_of
 from sparsebayes.engine.mcmc.priors import InclusionPrior
 from sparsebayes.engine.model.priors import Separable
 from sparsebayes.regression import RVR
@@ -128,7 +129,7 @@ def as_sampled(estimator: RVR | RVC) -> RVR | RVC:
 
 def as_separable(prior: Any, n_samples: float, *, labels: bool = False) -> Separable:
     """The prior of each precision by itself, or a clear error."""
-    found = as_prior(prior, n_samples, labels=labels)
+    found = as_prior(prior_of(prior, "logit") if labels else prior, n_samples, labels=labels)
     if not isinstance(found, Separable):
         names = "'flat'" if labels else "'flat', 'aic', 'bic', 'ric', a number c"
         raise ValueError(

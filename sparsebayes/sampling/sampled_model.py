@@ -12,6 +12,7 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes.basis import Basis
 from sparsebayes.classification import RVC
 from sparsebayes.classification.class_weight import weigh_classes
+from sparsebayes.classification.latent import latent_problem
 from sparsebayes.classification.likelihood import Samples
 from sparsebayes.engine import Design, Exact, Latent, make_design
 from sparsebayes.engine.mcmc.chain import ModelSampler
@@ -198,7 +199,9 @@ def build_labels(model: RVC, samples: tuple[Array, Array, Array], priors: Priors
     labels = np.searchsorted(model.classes_, np.where(weights > 0, y, model.classes_[0]))
     observed = Observed.of(X, labels, weights)
     functions, design = _candidates(basis, observed)
-    problem = model._problem(design, Samples(X, observed.rows, observed.targets, observed.weights))
+    problem = latent_problem(
+        model, design, Samples(X, observed.rows, observed.targets, observed.weights)
+    )
     prior = as_separable(model.prior, problem.n_samples, labels=True)
     count, n_classes = functions.size, model.classes_.size
     if count * len(observed.rows) > _MOST**2:
