@@ -148,6 +148,9 @@ class Policy:
     # approximate, and on the heart, German credit and splice data they came with no better
     # predictions. Those of ten and more, on the crabs and the image data, did.
     far: float = 5.0
+    # Nor is it a cure if more functions stay than this part of the samples: where a kernel is far
+    # too narrow, the evidence of labels is highest for a model that knows them by heart.
+    crowded: float = 0.5
     # Updates of these functions are given up when one gains less than this part of what is missing.
     hopeless: float = 0.03
     # After a stall the other solvers may take so many times more work.

@@ -123,6 +123,8 @@ class Sequential:
         grown = yield from explored(self._everywhere(problem, blind, self._regrow, tol))
         if grown.objective < state.objective + self.policy.far or collapsed(problem, grown):
             return state
+        if grown.active.size > self.policy.crowded * problem.n_samples:
+            return state
         yield Step(grown)
         state = yield from _noted(self._everywhere(problem, grown, self._go_on, tol), passed)
         return (yield from self._everywhere(problem, state, self._settle, tol))
