@@ -1,11 +1,11 @@
 """`RVC()` beside a support vector machine with probabilities, on sets that scikit-learn has.
 
-Two moons (two classes, 200 rows and 2000 new ones), breast cancer (two classes), wine (three) and
-digits (ten): half of the rows are for training, of the digits 600, and the others are new; inputs
-standardised by the training rows. The support vector machine has its C and gamma chosen by five
-folds (`GridSearchCV`, 16 pairs) and is then calibrated by `CalibratedClassifierCV(...,
-ensemble=False)`, which takes the place of ``SVC(probability=True)``. A loss is the mean negative
-log probability of a new label. The calibration error is the mean distance, over ten bins of the
+Two moons (two classes, 200 or 4000 rows and 2000 new ones), breast cancer (two classes), wine
+(three) and digits (ten): half of the rows are for training, of the digits 600, and the others are
+new; inputs standardised by the training rows. The support vector machine has its C and gamma
+chosen by five folds (`GridSearchCV`, 16 pairs) and is then calibrated by
+`CalibratedClassifierCV(..., ensemble=False)`, which takes the place of ``SVC(probability=True)``.
+A loss is the mean negative log probability of a new label. The calibration error is the mean distance, over ten bins of the
 probability of the predicted class, of that probability from the share of right predictions,
 weighted by the rows in a bin. The third model is the machine of the literature.
 """
@@ -29,7 +29,8 @@ from sparsebayes import RVC
 Array = np.ndarray
 
 LOADERS = {"breast cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
-NAMES = ("two moons", *LOADERS)
+MOONS = {"two moons": 200, "two moons, many": 4000}  # training rows
+NAMES = ("two moons", *LOADERS, "two moons, many")
 MODELS = ("SVC", "RVC", "classical RVC")
 SCORES = ("error (%)", "loss", "calibration error", "vectors", "fit (s)", "prediction (ms)")
 GRID = {"svc__C": [0.1, 1.0, 10.0, 100.0], "svc__gamma": [0.001, 0.01, 0.1, "scale"]}
@@ -40,8 +41,8 @@ _LEAST = 1e-12  # of a probability; no loss is infinite
 
 def data(name: str, seed: int) -> tuple[Array, Array, Array, Array]:
     """Training rows, new rows, and the labels of both."""
-    if name == "two moons":
-        X, y = make_moons(200, noise=0.3, random_state=seed)
+    if name in MOONS:
+        X, y = make_moons(MOONS[name], noise=0.3, random_state=seed)
         new, labels = make_moons(2000, noise=0.3, random_state=100_000 + seed)
         return X, new, y, labels
     X, y = LOADERS[name](return_X_y=True)
@@ -96,6 +97,7 @@ def run(options: Options) -> Report:
     report = Report("RVC() beside a calibrated support vector machine")
     for name in NAMES:
         count = options.count(20, 2)
+        count = max(1, count // 4) if name == "two moons, many" else count
         tasks = [(name, 1000 * options.seed + k) for k in range(count)]
         results = np.array(repeat(one, tasks, jobs=options.jobs, label=name))
         for k, score in enumerate(SCORES):
