@@ -5,9 +5,10 @@ Two moons (two classes, 200 or 4000 rows and 2000 new ones), breast cancer (two 
 new; inputs standardised by the training rows. The support vector machine has its C and gamma
 chosen by five folds (`GridSearchCV`, 16 pairs) and is then calibrated by
 `CalibratedClassifierCV(..., ensemble=False)`, which takes the place of ``SVC(probability=True)``.
-A loss is the mean negative log probability of a new label. The calibration error is the mean distance, over ten bins of the
-probability of the predicted class, of that probability from the share of right predictions,
-weighted by the rows in a bin. The third model is the machine of the literature.
+A loss is the mean negative log probability of a new label. The calibration error is the mean
+distance, over ten bins of the probability of the predicted class, of that probability from the
+share of right predictions, weighted by the rows in a bin. The third model is the machine of the
+literature.
 """
 
 from __future__ import annotations
