@@ -23,6 +23,7 @@ from sparsebayes.basis import RBF
 Array = np.ndarray
 PLATT = "SVC + grid + Platt"
 SHARED = "RVC, shared α"
+CLASSICAL = "RVC, classical"  # a likelihood of labels, taken at its word
 GRID_C = (1.0, 10.0, 100.0)
 GRID_GAMMA = (0.25, 1.0, 4.0)  # in the task's gamma
 GPC_LARGEST = 1000
@@ -70,7 +71,10 @@ def _plug_in(fitted: RVC, X: Array) -> Array:
 
 
 def our_rvc(name: str = "RVC", **parameters: Any) -> Classifier:
-    """`sparsebayes.RVC` with the task's width and the given parameters."""
+    """`sparsebayes.RVC` with the task's width and the given parameters.
+
+    With the width given there is still a likelihood to choose, and a calibration.
+    """
 
     def fit(task: Labelled) -> RVC:
         basis = RBF(length_scale=1.0 / np.sqrt(2.0 * task.gamma))
@@ -81,7 +85,7 @@ def our_rvc(name: str = "RVC", **parameters: Any) -> Classifier:
         fit,
         lambda fitted: len(fitted.relevance_vectors_),
         lambda fitted: int(np.isfinite(fitted.alpha_).sum()),
-        plug_in=_plug_in,
+        plug_in=_plug_in if parameters.get("link") == "logit" else None,
         converged=lambda fitted: bool(fitted.converged_),
     )
 
@@ -143,11 +147,12 @@ def gpc() -> Classifier:
 
 
 def our_models(n_classes: int) -> list[Classifier]:
-    """The kinds of RVC: one for two classes, three for more."""
-    models = [our_rvc()]
+    """The kinds of RVC: two for two classes, four for more."""
+    classical = {"link": "logit", "calibrate": None}
+    models = [our_rvc(), our_rvc(CLASSICAL, **classical)]
     if n_classes > 2:
-        models.append(our_rvc(SHARED, share_alpha=True))
-        models.append(our_rvc("RVC, one against the rest", multi_class="ovr"))
+        models.append(our_rvc(SHARED, share_alpha=True, **classical))
+        models.append(our_rvc("RVC, one against the rest", multi_class="ovr", **classical))
     return models
 
 

@@ -200,7 +200,7 @@ def _most_likely(
 
     Those that are far behind drop out on the way.
     """
-    racing = {number: [] for number in range(len(candidates))}
+    racing: dict[int, list[Held]] = {number: [] for number in range(len(candidates))}
     for n_seen, fold in enumerate(folds, start=1):
         losses = {}
         for number, parts in racing.items():

@@ -36,15 +36,13 @@ Array = np.ndarray
 _MOST_OWN = 0.999  # of h: beyond it a row is predicted by itself alone
 
 
-def label_problem(
-    model: RVC, basis: Basis, samples: Samples
-) -> tuple[Exact, Array, Array | np.float64]:
+def label_problem(model: RVC, basis: Basis, samples: Samples) -> tuple[Exact, Array, Array]:
     """The regression on labels, its targets, and their means."""
     n_classes = model.classes_.size
     targets = np.eye(n_classes)[samples.labels]
     if n_classes == 2:
         targets = targets[:, 1] - targets[:, 0]
-    offset = np.average(targets, axis=0, weights=samples.weights)
+    offset = np.asarray(np.average(targets, axis=0, weights=samples.weights))[()]
     once, precisions = np.ones(len(targets)), samples.weights / samples.weights.mean()
     n_targets = 1 if n_classes == 2 else n_classes
     unequal = None if np.all(precisions == 1.0) else Given(precisions, once, n_targets)

@@ -45,14 +45,16 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         (the columns of X are the functions), an object of `sparsebayes.basis`, or ``k(X, Z)``.
     solver : str or solver object, default="sequential"
         "sequential" [2]_, "em", "mackay" [1]_ or "subspace" [3]_. All climb the same objective.
-    prior : str, float or prior object, default="flat"
+    prior : str, float or prior object, default="auto"
         On the precisions: "flat" is the classical machine; "aic", "bic", "ric" or a number c
         charge c for each effective parameter [4]_ and keep fewer functions; or ``Gamma(a, b)``.
-    link : {"logit", "probit", "least_squares"}, default="logit"
+        "auto" is "flat", and with least squares 0.5.
+    link : {"auto", "logit", "probit", "least_squares"}, default="auto"
         The likelihood of two classes: ``1/(1 + exp(−f))`` or ``Φ(f)``. "least_squares" is a
-        regression on labels, and probabilities that are fitted to what it says of each row without
-        that row. With many classes it errs less and is faster; ``prior="aic"`` keeps fewer
-        functions.
+        regression on labels, whose outputs a temperature turns into probabilities; with many
+        classes it errs less and is faster. "auto" takes the logit (with more than two classes
+        the softmax) or least squares, whichever makes labels of rows that were held out more
+        likely; with more than five classes, least squares. `link_` tells.
     inference : {"laplace", "mean_field", "tap"}, default="laplace"
         How the posterior is made Gaussian: at its maximum [1]_, or for the probit link by the
         naive or the adaptive TAP mean field [3]_; the latter is expectation propagation, the
@@ -65,11 +67,11 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         a function is kept for all classes or for none.
     adapt : "auto", "ard", "isotropic" or None, default="auto"
         Length scales to learn from the evidence: one for each input ("ard"), a common factor
-        ("isotropic"), or none. What the basis has is where the search starts. "auto" chooses
-        between ``length_scale="scale"`` for all inputs and for each, so that inputs need not be
-        standardised; length scales that are given as numbers stay.
-        Labels tell little about scales: with few samples "ard" tends to be too certain. In
-        one-vs-rest, the classes share their scales.
+        ("isotropic"), or none. What the basis has is where the search starts. "auto" takes
+        ``length_scale="scale"`` for all inputs or for each, so that inputs need not be
+        standardised, and with up to five classes compares by rows held out: this, half and
+        twice as much, and one for each input. Length scales that are given as numbers stay.
+        In one-vs-rest, the classes share their scales.
     augment : bool, "fast" or float, default=False
         Whether predictions get a function of their own for each latent function, centred at the
         test point, whose weight the data determine as far as they can [5]_: then the latent
@@ -82,6 +84,12 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         keeps 512 rows (512/K with K classes in one model) and approximates the others through them.
     bias : bool, default=True
         Whether a constant function is among the candidates.
+    calibrate : "auto", None, int, splitter or list of pairs, default="auto"
+        How probabilities are corrected by rows that were held out: so many folds, those of
+        a splitter of scikit-learn, or pairs (train, test) of row numbers. The log odds get a
+        factor and an offset for each class under which labels held out are most likely. "auto"
+        is five folds; with least squares and more than five classes each row is left out, in
+        closed form, as with None; None takes other likelihoods at their word.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the samples. Probabilities are then those
         of the weighted sample.
@@ -101,6 +109,9 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
     ----------
     classes_, class_prior_ : ndarray, (K,)
         The labels, and how frequent they are by the weights of the samples and classes.
+    link_, multi_class_ : str
+        The likelihood that was fitted, and whether in one model ("multinomial") or one for each
+        class ("ovr").
     relevance_ : ndarray of int, (S,)
         The functions kept, by any class, in the order of the basis; the bias is number 0 if there
         is one.
@@ -143,7 +154,9 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     Notes
     -----
-    The evidence has many local maxima; the fit ends in one of them. With K classes in one model a
+    The evidence has many local maxima; the fit ends in one of them. A model by least squares that
+    has more than two functions for seven samples is thinned to that, and to one for five if
+    labels left out are as likely. With K classes in one model a
     step costs K times the products of a two-class model, and a Cholesky factorisation of the kept
     weights of all classes together. Away from the data the latent functions of a localised basis
     are what the bias says, with a small standard deviation; `augment` makes it grow.
@@ -373,13 +386,10 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         return least_squares.kept_weights(self) if self._by_least_squares else kept()
 
     def _probabilities(self, X: Array) -> Array:
-        if self._by_least_squares:
-            outputs = least_squares.class_outputs(self, X)
-        elif self._temperature is None:
+        if self._temperature is None:
             return latent.probabilities(self, X)
-        else:
-            outputs = latent_outputs(self, X)
-        return np.exp(self._temperature.log_probability(*outputs))
+        outputs = least_squares.class_outputs if self._by_least_squares else latent_outputs
+        return np.exp(self._temperature.log_probability(*outputs(self, X)))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from argparse import Namespace
 from dataclasses import dataclass, field
@@ -21,9 +20,6 @@ from sparsebayes.cli.report import fit_report
 from sparsebayes.cli.tasks import PANELS, Task, choose, refuse_foreign
 from sparsebayes.datasets import load_gases, load_sensor
 from sparsebayes.persistence import dumps, final_estimator
-
-# Widths tried, in standard deviations of the inputs times the root of their number.
-_WIDTHS = np.geomspace(0.05, 2.0, 8)
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,6 @@ class FitResult:
     """A fitted model and what is to be said of it, for each target where there are several."""
 
     model: Any
-    widths_tried: int
     training: list[str]
     folds: int = 0
     held_out: list[str] = field(default_factory=list)
@@ -120,7 +115,7 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
     task = data.task
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model, tried = _fit_one(data.X, data.y, task, args)
+        model = _build(data.X, task, args).fit(data.X, data.y)
     notes = list(dict.fromkeys(" ".join(str(w.message).split()) for w in caught))
     training = task.judge(model, data.X, data.y)
     held_out: list[str] = []
@@ -129,44 +124,32 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all data has told them
             held_out = task.validate(
-                lambda X, y: _fit_one(X, y, task, args)[0], data.X, data.y, args.folds, args.seed
+                lambda X, y: _build(X, task, args).fit(X, y), data.X, data.y, args.folds, args.seed
             )
     elif args.folds >= 2:
         notes.append(f"no cross-validation: {obstacle}")
-    return FitResult(model, tried, training, args.folds, held_out, notes)
-
-
-def _fit_one(X: np.ndarray, y: np.ndarray, task: Task, args: Namespace) -> tuple[Any, int]:
-    """The fitted model, and the number of widths it was chosen from."""
-    given = args.length_scale != "evidence"
-    if given or task.adapts or not _has_length_scale(args.basis):
-        return _build(X, task, args, args.length_scale).fit(X, y), 1
-    several = X.shape[1] > 1
-    spread = 1.0 if several else float(X.std()) or 1.0  # several inputs are standardised
-    widths = [float(f"{w:.3g}") for w in _WIDTHS * spread * math.sqrt(X.shape[1])]
-    models = [_build(X, task, args, width).fit(X, y) for width in widths]
-    return max(models, key=lambda m: final_estimator(m).log_evidence_), len(models)
+    return FitResult(model, training, args.folds, held_out, notes)
 
 
 def _has_length_scale(basis: str) -> bool:
     return "length_scale" in as_basis(basis).get_params()
 
 
-def _build(X: np.ndarray, task: Task, args: Namespace, length_scale: Any) -> Any:
-    basis = as_basis(args.basis)
+def _build(X: np.ndarray, task: Task, args: Namespace) -> Any:
+    basis, length_scale = as_basis(args.basis), args.length_scale
     if length_scale != "evidence":
         if not _has_length_scale(args.basis):
             raise ValueError(f"--length-scale: the basis {args.basis!r} has no length scale")
         basis.set_params(length_scale=length_scale)
     common = {
         "solver": args.solver,
-        "prior": args.prior,
         "augment": args.augment,
         "bias": args.bias,
         "random_state": args.seed,
     }
-    if args.max_iter is not None:
-        common["max_iter"] = args.max_iter
+    for name in ("prior", "max_iter"):
+        if getattr(args, name) is not None:
+            common[name] = getattr(args, name)
     model = task.model(basis, common, args)
     return make_pipeline(StandardScaler(), model) if X.shape[1] > 1 else model
 

@@ -67,7 +67,7 @@ def _fit(parser: ArgumentParser) -> None:
         default="evidence",
         metavar="L",
         help="a number, 'scale' (a rule of thumb) or 'evidence' (default: learned for each input, "
-        "or for classes the best of some widths)",
+        "or for classes chosen by rows held out)",
     )
     parser.add_argument(
         "--augment", action="store_true", help="error bars that grow away from the data (off)"
@@ -76,9 +76,9 @@ def _fit(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--prior",
         type=word_or_number(PRIORS),
-        default="flat",
         metavar="P",
-        help=f"{', '.join(PRIORS)} or a number, the smoothness prior's c (flat)",
+        help=f"{', '.join(PRIORS)} or a number, the smoothness prior's c (flat, or what suits the "
+        "likelihood of classes)",
     )
     parser.add_argument(
         "--bias", action=BooleanOptionalAction, default=True, help="constant term (on)"
@@ -99,7 +99,7 @@ def _fit(parser: ArgumentParser) -> None:
         "varying for noise that depends on the inputs",
     )
     classification = parser.add_argument_group("classification")
-    classification.add_argument("--link", choices=LINKS, help="likelihood of two classes (logit)")
+    classification.add_argument("--link", choices=LINKS, help="likelihood of the classes (auto)")
     classification.add_argument(
         "--inference", choices=INFERENCES, help="(laplace); the others need --link probit"
     )

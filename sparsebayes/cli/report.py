@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from sparsebayes.classification.likelihood import prior_of
 from sparsebayes.cli.csv_table import target_names
 from sparsebayes.persistence import StoredModel, final_estimator, package_version
 from sparsebayes.regression import StudentT
@@ -42,8 +43,6 @@ def fit_report(result: FitResult, data: TrainingData, files: Iterable[Path]) -> 
         rows.append(("rows by class", joined(told)))
     basis, *settings = _settings(final)
     rows.append(basis)
-    if result.widths_tried > 1:
-        rows.append(("", f"length scale: the highest evidence of {result.widths_tried} tried"))
     learned = np.exp(final.basis_.log_scales())
     given = final.adapt is None or (final.adapt == "auto" and final.basis_.scales_given)
     if learned.size and not given:
@@ -106,15 +105,20 @@ def _of_each(name: str, targets: Sequence[str], texts: Sequence[str]) -> Rows:
 
 
 def _settings(final: Any) -> Rows:
-    basis, solver = ("basis", f"{final.basis_}"), f"{final.solver}, prior {final.prior}"
+    basis = ("basis", f"{final.basis_}")
     if not is_classifier(final):
+        solver = f"{final.solver}, prior {final.prior}"
         return [basis, ("solver", f"{solver}, {_noise_setting(final.noise)}")]
-    if len(final.classes_) == 2 or hasattr(final, "estimators_"):
-        model = f"{final.link} link, {final.inference} inference"
+    solver = f"{final.solver}, prior {prior_of(final.prior, final.link_)}"
+    if final.link_ == "least_squares":
+        model = "least squares"
+    elif len(final.classes_) == 2 or hasattr(final, "estimators_"):
+        model = f"{final.link_} link, {final.inference} inference"
         model += ", one model for each class" if hasattr(final, "estimators_") else ""
     else:
         model = "softmax, laplace inference"
         model += ", classes share precisions" if final.share_alpha else ""
+    model += " (chosen by rows held out)" if final.link == "auto" else ""
     weight = "" if final.class_weight is None else f", class weight {final.class_weight}"
     return [basis, ("solver", solver), ("likelihood", model + weight)]
 
@@ -214,6 +218,8 @@ def _weights(final: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         alpha, coef, variances = np.atleast_2d(alpha), np.atleast_2d(coef), np.diagonal(sigma)
     kept = np.isfinite(alpha)
     stds = np.full(coef.shape, np.inf)
+    if variances.size == coef.shape[1]:  # the same for all classes, by least squares
+        variances = np.broadcast_to(variances, coef.shape)
     stds[kept] = np.sqrt(variances if variances.ndim == 1 else variances[kept])
     return coef, stds, kept
 

@@ -33,7 +33,6 @@ class Task(Protocol):
     """What the command line asks of a kind of model."""
 
     name: str
-    adapts: bool  # whether its models learn length scales themselves
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
         """The estimator, not fitted."""
@@ -66,7 +65,6 @@ class Task(Protocol):
 
 class Regression:
     name = "regression"
-    adapts = True
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
         adapt = "ard" if args.length_scale == "evidence" else None
@@ -130,7 +128,6 @@ class Regression:
 
 class Classification:
     name = "classification"
-    adapts = False
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
         given = {name: getattr(args, name) for name in _OPTIONS[self.name]}

@@ -266,3 +266,41 @@ def test_rows_without_weight_do_not_count():
 
 def test_outputs_have_no_noise(two):
     assert outputs(two).noise == 0.0
+
+
+def test_log_probabilities_are_taken_at_their_word():
+    """Unless rows make a case for something else."""
+    rng = np.random.default_rng(0)
+    logs = log_softmax(1.5 * rng.standard_normal((4000, 3)), axis=1)
+    labels = np.array([rng.choice(3, p=np.exp(row)) for row in logs])
+    none, once = np.zeros(4000), np.ones(4000)
+    right = find_temperature(logs, none, labels, once, log_odds=True)
+    assert abs(right.slope - 1.0) < 0.05 and np.abs(right.offsets).max() < 0.1
+    sure = find_temperature(3.0 * logs, none, labels, once, log_odds=True)
+    assert abs(sure.slope - 1.0 / 3.0) < 0.03
+    few = slice(0, 4)
+    pulled = find_temperature(3.0 * logs[few], none[few], labels[few], once[few], log_odds=True)
+    assert sure.slope < pulled.slope
+
+
+def test_the_temperature_is_the_most_likely():
+    """No step in any direction is better."""
+    rng = np.random.default_rng(0)
+    outputs, variance = rng.standard_normal((300, 3)), rng.uniform(0.0, 0.3, 300)
+    labels, weights = rng.integers(0, 3, 300), rng.integers(1, 4, 300).astype(float)
+    labels = np.where(rng.random(300) < 0.6, outputs.argmax(axis=1), labels)
+    found = find_temperature(outputs, variance, labels, weights)
+    sure = (np.bincount(labels, weights) + 1.0) / (np.bincount(labels, weights) + 2.0)
+    targets = np.full((3, 3), 0.5) * (1.0 - sure)[:, None]
+    np.fill_diagonal(targets, sure)
+
+    def cost(slope, offsets):
+        logs = Temperature(slope, offsets).log_probability(outputs, variance)
+        return -float(np.sum(weights[:, None] * targets[labels] * logs))
+
+    best = cost(found.slope, found.offsets)
+    for factor in (0.99, 1.01):
+        assert cost(factor * found.slope, found.offsets) > best
+    for k in range(3):
+        for step in (-0.01, 0.01):
+            assert cost(found.slope, found.offsets + step * np.eye(3)[k]) > best

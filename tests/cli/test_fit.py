@@ -139,18 +139,21 @@ def test_learned_length_scales_and_augment(folder, capsys):
     assert persistence.load("m.skops")[-1].adapt is None
 
 
-def test_the_width_of_a_classification_has_the_highest_evidence(folder, capsys):
+def test_a_classification_tells_what_it_chose(folder, capsys):
     X, y = load_gases().data[:60], load_gases().target[:60]
     rows = [f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True)]
     write(folder / "d.csv", "a,b,y\n" + "\n".join(rows))
-    assert main(["fit", "d.csv", "--target", "y", "-o", "m.skops", "--folds", "0"]) == 0
+    argv = ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--folds", "0"]
+    assert main(argv) == 0
     out = capsys.readouterr().out
-    assert "the highest evidence of 8 tried" in out and "learned" not in out
-    best = persistence.load("m.skops")
-    width = best[-1].basis.length_scale
-    for other in (0.5 * width, 2.0 * width):
-        model = best.__sklearn_clone__().set_params(rvc__basis__length_scale=other).fit(X, y)
-        assert model[-1].log_evidence_ < best[-1].log_evidence_
+    model = persistence.load("m.skops")[-1]
+    words = {"least_squares": "least squares", "logit": "softmax"}
+    assert re.search(rf"likelihood +{words[model.link_]}.*chosen by rows held out", out)
+    assert re.search(r"length scale learned: \S+, \S+ \(of each input\)", out)
+    for link, told in (("logit", "softmax, laplace"), ("least_squares", "least squares\n")):
+        assert main([*argv, "--link", link]) == 0
+        assert re.search(rf"likelihood +{told}", capsys.readouterr().out)
+        assert persistence.load("m.skops")[-1].link_ == link
 
 
 @pytest.mark.parametrize(
