@@ -50,10 +50,10 @@ def classification():
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     X, y = make_moons(200, noise=0.25, random_state=0)
-    model = RVC(RBF(length_scale=0.5)).fit(X, y)
+    model = RVC(RBF(length_scale=0.5), link="logit", calibrate=None).fit(X, y)
     ClassificationDisplay.from_estimator(model, X, y, ax=left)
     gases = load_gases()
-    model = RVC(RBF(length_scale=12.0)).fit(gases.data, gases.target)
+    model = RVC(RBF(length_scale=12.0), link="logit", calibrate=None).fit(gases.data, gases.target)
     ClassificationDisplay.from_estimator(
         model,
         gases.data,
@@ -86,7 +86,7 @@ def error_bars():
     X, y = make_moons(200, noise=0.25, random_state=0)
     line = np.column_stack([np.linspace(-4, 5, 301), np.full(301, 0.25)])
     for augment, color in ((True, "#0072B2"), (False, "#5A5A5A")):
-        model = RVC(RBF(length_scale=0.7), augment=augment).fit(X, y)
+        model = RVC(RBF(length_scale=0.7), link="logit", calibrate=None, augment=augment).fit(X, y)
         probability = model.predict_proba(line)[:, 1]
         right.plot(line[:, 0], probability, color=color, label=f"augment={augment}")
     near = np.abs(X[:, 1] - 0.25) < 0.25

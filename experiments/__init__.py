@@ -40,6 +40,7 @@ NAMES = (
     "forecasting.calibration",
     "pareto.choices",
     "sampling.classification",
+    "classification.from_svc",
 )
 
 

@@ -10,6 +10,7 @@ import experiments
 from experiments import _classification
 from experiments.__main__ import main
 from experiments._report import HEADER, Options, Report, number
+from experiments.classification import from_svc
 from experiments.quinonero2004 import subspace_mnist
 from experiments.tipping2001 import classification, log_odds
 
@@ -127,6 +128,23 @@ def test_classification_experiment_on_small_data(name, rows, small, tmp_path, ca
     assert all(np.isfinite(float(row[2])) for row in table.values())
     assert (tmp_path / "r" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert "left out" not in capsys.readouterr().out
+
+
+def test_support_vectors_beside_relevance_vectors(tmp_path, monkeypatch):
+    monkeypatch.setattr(from_svc, "NAMES", ("wine",))
+    arguments = ["classification.from_svc", "--repetitions", "1", "--out", str(tmp_path / "r")]
+    assert main(arguments) == 0
+    text = (tmp_path / "r" / "classification.from_svc.csv").read_text(encoding="utf-8")
+    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    assert len(table) == 21
+    assert table["wine, RVC: vectors"] < 0.5 * table["wine, SVC: vectors"]
+    assert table["wine, RVC: loss"] < 0.3
+
+
+def test_calibration_error_counts_what_is_too_sure():
+    probability = np.array([[0.95, 0.05]] * 10)
+    labels = np.array([0] * 8 + [1] * 2)
+    assert np.isclose(from_svc.calibration_error(probability, labels), 0.15)
 
 
 def test_sets_without_data_are_left_out_and_named(small, tmp_path, capsys):

@@ -1,0 +1,1 @@
+"""Classifiers beside those of scikit-learn."""
