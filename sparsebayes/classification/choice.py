@@ -37,15 +37,14 @@ Array = np.ndarray
 
 # Widths tried, in units of the usual one, which comes first.
 _FACTORS = {
-    "logit": (1.0, 0.5, 2.0, 4.0),
-    "probit": (1.0, 0.5, 2.0, 4.0),
+    "logit": (1.0, 0.5, 2.0),
+    "probit": (1.0, 0.5, 2.0),
     "least_squares": (1.0, 2.0),
 }
 _MOST_ROWS = 600  # that are looked at
 _ROWS_PER_SCALE = 5  # with fewer, no scales for each input
 _PRICE = 1.0  # nats for a scale that was learned from labels, as Akaike's
-_FOLDS, _MORE_FOLDS = 5, 10
-_FEW_ROWS = 250  # up to which there are more folds: what is left to learn from tells more
+_FOLDS = 5
 _REPEATED = 4.0  # times that a row occurs, from which on its samples are in all folds
 _BEHIND, _ENOUGH_ROWS = 3.0, 100  # standard errors at which a candidate drops out, and from when on
 _ENOUGH = 1000  # rows held out that tell a temperature
@@ -183,8 +182,7 @@ def _folds(samples: Samples, folds: Any) -> list[Fold]:
     if folds is not None and is_splitter(folds):
         return folds
     rows, labels = samples.rows, samples.labels.astype(np.float64)
-    count = _MORE_FOLDS if len(rows) <= _FEW_ROWS else _FOLDS
-    count = count if folds is None or isinstance(folds, str) else int(folds)
+    count = _FOLDS if folds is None or isinstance(folds, str) else int(folds)
     distinct, place = np.unique(rows, axis=0, return_inverse=True)
     if len(rows) >= _REPEATED * len(distinct):
         each = np.argsort(np.lexsort((place.ravel(), labels)))  # by label, then by row

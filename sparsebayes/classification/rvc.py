@@ -266,7 +266,8 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             self.__dict__.pop(name, None)
         samples = Samples(X, X[seen], labels, weights[seen])
         self.class_prior_ = np.bincount(labels, weights[seen]) / weights[seen].sum()
-        several = self.classes_.size > 2 and (self.multi_class == "ovr" or self.link == "probit")
+        several = self.multi_class == "ovr" and self.link != "least_squares"
+        several = self.classes_.size > 2 and (several or self.link == "probit")
         self.multi_class_ = "ovr" if several else "multinomial"
         with one_thread():
             chosen = choose(self, solver, basis, samples, folds)
