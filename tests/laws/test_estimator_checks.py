@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-from sparsebayes import RVR, Gamma
+from sparsebayes import RVC, RVR, Gamma
 from tests.classical import classical
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
@@ -122,3 +122,9 @@ def test_classifier_and_prior(solver, prior):
 )
 def test_classifier_and_options(options):
     assert_clean(classical(**options))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", ["auto", "least_squares"])
+def test_classifier_that_chooses(link):
+    assert_clean(RVC(link=link))
