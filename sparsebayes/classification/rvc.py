@@ -181,9 +181,11 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
     >>> from sparsebayes import RVC
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> model = RVC().fit(X, y)
-    >>> model.predict_proba([[0.0, 1.0], [1.0, -0.5]]).round(1)
-    array([[0.9, 0.1],
-           [0. , 1. ]])
+    >>> model.link_
+    'least_squares'
+    >>> model.predict_proba([[0.0, 1.0], [0.5, 0.25]]).round(1)
+    array([[1. , 0. ],
+           [0.7, 0.3]])
     """
 
     _learns_scales = False
