@@ -17,8 +17,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes import RVC
 from sparsebayes.datasets import load_benchmark
+from tests.classical import classical
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def shortfall(name, seed, routes=("mackay", "subspace")):
     X, y = training_rows(name, seed)
     ends = {}
     for solver in ("sequential", *routes):
-        model = RVC(link="logit", adapt=None, solver=solver, random_state=0).fit(X, y)
+        model = classical(solver=solver, random_state=0).fit(X, y)
         if solver == "sequential":
             assert model.converged_ and np.all(np.diff(model.evidence_path_) >= 0)
         if solver == "sequential" or model.determined_.sum() <= CREDIBLE * len(y):
