@@ -79,17 +79,18 @@ def choose(model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: An
         As `calibrate` has them; pairs are of rows with weight.
     """
     links = _links(model)
-    given = model.adapt in ("isotropic", "ard") and len(links) == 1
-    if given and model._learns(basis):
+    by_evidence = model.adapt in ("isotropic", "ard") and len(links) == 1
+    if by_evidence and model._learns(basis):
         return Chosen(links[0], basis, learn=True)
-    some = samples if is_splitter(folds) else spread_sample(samples, _MOST_ROWS)
+    given = folds is not None and is_splitter(folds)
+    some = samples if given else spread_sample(samples, _MOST_ROWS)
     candidates = _candidates(model, links, basis, some)
     parts = _folds(some, folds)
     best, held = candidates[0], None
     if len(candidates) > 1 and parts:
         best, held = _most_likely(model, solver, candidates, some, parts)
     basis = at_scales(basis, best.log_scales)
-    whole = some is samples and (is_splitter(folds) or isinstance(folds, str))
+    whole = some is samples and (given or isinstance(folds, str))
     return Chosen(best.link, basis, learn=False, held=held if whole else None)
 
 

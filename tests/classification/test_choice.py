@@ -74,6 +74,20 @@ def test_nothing_to_choose(monkeypatch, options):
     assert wanted(monkeypatch, RVC(**{"calibrate": None, **options})) == []
 
 
+@pytest.mark.parametrize("calibrate", ["auto", None, 4])
+def test_some_of_many_rows_are_looked_at(monkeypatch, calibrate):
+    sizes = []
+
+    def first(model, solver, candidates, samples, folds):
+        sizes.append(len(samples.rows))
+        return candidates[0], None
+
+    monkeypatch.setattr(choice, "_most_likely", first)
+    monkeypatch.setattr(choice, "_MOST_ROWS", 50)
+    RVC(calibrate=calibrate).fit(X, Y)
+    assert sizes == [50]
+
+
 def test_many_classes_are_least_squares(monkeypatch):
     images, digits = load_digits(return_X_y=True)
     model = RVC()
