@@ -77,9 +77,9 @@ def held_out(
     known = samples.labels[test], samples.weights[test]
     by_least_squares = candidate.link == "least_squares"
     seen, labels = np.unique(samples.labels[train], return_inverse=True)
-    if seen.size == 1:
-        return Held(np.tile(_logs(np.eye(n_classes)[seen]), (len(rows), 1)), np.zeros(len(rows)),
-                    *known)  # fmt: skip
+    if seen.size == 1:  # all that was seen is one class: in the units of other folds
+        alone = np.eye(n_classes)[seen] if by_least_squares else _logs(np.eye(n_classes)[seen])
+        return Held(np.tile(alone, (len(rows), 1)), np.zeros(len(rows)), *known)
     quick = solver.quick() if hasattr(solver, "quick") else solver
     parameters = model.get_params(deep=False) | {
         "link": candidate.link, "adapt": None, "calibrate": None,
