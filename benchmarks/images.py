@@ -40,7 +40,7 @@ def _draw(truth: Array, deviation: float, seed: int) -> Record:
     variants: Options = {
         OURS: {},
         f"{OURS}, σ given": {"noise": deviation**2},
-        AVERAGE: {"method": "average"},
+        AVERAGE: {"method": "ash"},
         f"{OURS}, bayes": {"method": "bayes"},
     }
     return ours_and_others(truth, y, deviation**2, variants, shrinkers())
@@ -100,6 +100,6 @@ NOTES = """\
 Cells are PSNRs in dB (of the mean squared error over draws of the noise, against 255); the images
 are PyWavelets', 512 × 512, the noise is Gaussian with the given standard deviation, of 255 grey
 levels. Nothing is clipped. Methods and bands as above; besides the default there are
-`denoise` with the true noise variance, with `method="average"` and with `method="bayes"`, our
+`denoise` with the true noise variance, with `method="ash"` and with `method="bayes"`, our
 BayesShrink.
 """

@@ -23,7 +23,7 @@ RATIOS = (2, 5, 7)
 DRAWS = {2**10: 20, 2**12: 20, 2**14: 10, 2**16: 5, 2**18: 3, 2**20: 2, 2**22: 1}
 QUICK_DRAWS = {2**10: 2, 2**12: 2}
 AVERAGE = f"{OURS}, average"
-VARIANTS: Options = {OURS: {}, f"{OURS}, ric": {"prior": "ric"}, AVERAGE: {"method": "average"}}
+VARIANTS: Options = {OURS: {}, f"{OURS}, ric": {"prior": "ric"}, AVERAGE: {"method": "ash"}}
 BANDS = ("denoise: coverage, %", "std / RMSE", "average: coverage, %", "std / RMSE")
 BAND = 1.959963984540054  # standard deviations of the central 95 %
 
@@ -220,7 +220,7 @@ def to_markdown(records: dict[str, Record]) -> str:
 NOTES = f"""\
 Cells are mean squared errors in per cent of the noise variance σ², means over the draws; the SNR is
 the ratio of standard deviations of signal and noise. `denoise`: `sparsebayes.denoise(y)`, all
-defaults, with `prior="ric"` and with `method="average"`. Bayes, Visu:
+defaults, with `prior="ric"` and with `method="ash"`. Bayes, Visu:
 `skimage.restoration.denoise_wavelet` with BayesShrink and VisuShrink, sym8 or its default db1, all
 else its defaults (soft, estimated noise). Hard, soft: PyWavelets' `wavedec` with sym8 (its
 defaults: all levels, symmetric ends), the universal threshold at the median absolute deviation of

@@ -63,7 +63,7 @@ def calls() -> dict[str, Callable[[Array], Any]]:
         BOTH: there_and_back,
         OURS: denoise,
         BAND: lambda y: denoise(y).std,
-        AVERAGE: lambda y: denoise(y, method="average"),
+        AVERAGE: lambda y: denoise(y, method="ash"),
         PEER: bayes_shrink,
     }
 
@@ -175,12 +175,12 @@ def to_markdown(records: dict[str, Record]) -> str:
         "denoise, ms",
         "denoise / transforms",
         "with std",
-        "average",
+        "ash",
         "BayesShrink",
         "arrays: transforms",
         "denoise",
         "with std",
-        "average",
+        "ash",
         "BayesShrink",
         "traced: denoise",
         "with std",

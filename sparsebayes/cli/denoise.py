@@ -196,8 +196,8 @@ def _denoise(data: Media, args: Namespace, line: ProgressLine) -> Outcome:
 def _method(data: Media, args: Namespace) -> str:
     """The default: for images, which are hardly sparse, the average over precisions."""
     if not data.image or args.prior is not None or np.isnan(data.values).any():
-        return "evidence"
-    return "average" if as_dictionary(args.dictionary).orthonormal else "evidence"
+        return "sparse"
+    return "ash" if as_dictionary(args.dictionary).orthonormal else "sparse"
 
 
 def _check_values(data: Media, args: Namespace) -> None:
@@ -227,7 +227,7 @@ def _report(
     estimated = "" if args.noise == "estimate" else " (given)"
     noise = joined([f"{std:.4g}" for std in np.sqrt(outcome.noise_variances)])
     how = ("method", METHODS[args.method])
-    if args.method == "evidence":
+    if args.method == "sparse":
         how = ("prior", str(args.prior))
     rows: Rows = [
         ("data", f"{data.source}: {data.about}{filled}"),

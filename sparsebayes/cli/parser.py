@@ -174,7 +174,7 @@ def _denoise(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=METHODS,
-        help="'evidence' (default) keeps few coefficients; 'average' (default for images without "
+        help="'sparse' (default) keeps few coefficients; 'ash' (default for images without "
         "gaps) keeps all; or a classical threshold",
     )
     parser.add_argument(

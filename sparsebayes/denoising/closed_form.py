@@ -57,7 +57,7 @@ class ClosedFormFit(SignalFit):
     method : str
         One of `METHODS`.
     c : float
-        The price of a coefficient in nats, for "evidence".
+        The price of a coefficient in nats, for "sparse".
     noise : float or None
         The noise variance; None estimates it.
     """
@@ -77,7 +77,7 @@ class ClosedFormFit(SignalFit):
             self.log_evidence = _null_evidence(self.projections.size, self.noise_variance)
             self.coefficients = np.zeros_like(self.projections)
             self.n_active, self.stop_reason = 0, CONSTANT
-        elif method == "evidence":
+        elif method == "sparse":
             self._fit(noise)
         else:
             self._shrink(noise)
@@ -106,12 +106,12 @@ class ClosedFormFit(SignalFit):
                 z = self._z([band])
                 values = self.coefficients[band.index]
                 values *= group.gain(z).reshape(values.shape)
-                kept = group.prior.included(z) > _KEPT if self._method == "average" else values
+                kept = group.prior.included(z) > _KEPT if self._method == "ash" else values
                 self.n_active += int(np.count_nonzero(kept))
 
     @cached_property
     def alpha(self) -> Array:
-        if self._method == "evidence" and self.noise_variance > 0:
+        if self._method == "sparse" and self.noise_variance > 0:
             return closed_form.precisions(self.projections, self._c, self.noise_variance)
         # The precision with which the posterior mean would be that of the rule.
         removed = np.abs(self.projections.astype(float) - self.coefficients)
@@ -155,7 +155,7 @@ class ClosedFormFit(SignalFit):
         if self._method == "bayes":  # CY00: σ² over the variance of the clean coefficients
             clean = float(z.mean()) - 1.0
             limit = 1.0 / clean if clean > 0 else np.inf
-        rules = {"evidence": evidence, "average": prior.gain, "hard": hard}
+        rules = {"sparse": evidence, "ash": prior.gain, "hard": hard}
         return rules.get(self._method, soft)
 
 

@@ -47,7 +47,7 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         *,
         prior: Any = "bic",
         noise: Any = "estimate",
-        method: str = "evidence",
+        method: str = "sparse",
         tol: float = 0.01,
     ) -> None:
         self.dictionary = dictionary

@@ -31,7 +31,7 @@ def denoise(
     noise: Any = "estimate",
     axes: Any = None,
     t: Any = None,
-    method: str = "evidence",
+    method: str = "sparse",
     max_iter: int = 10_000,
     tol: float = 0.01,
     verbose: int = 0,
@@ -63,11 +63,11 @@ def denoise(
         Positions of the samples of a one-dimensional signal. For dictionaries other than
         kernels, samples are moved to a grid as fine as the closest two, or with eight points for
         each sample.
-    method : "evidence", "average", "hard", "soft" or "bayes", default="evidence"
-        "average" does not choose one precision for each coefficient but averages over them, with
+    method : "sparse", "ash", "hard", "soft" or "bayes", default="sparse"
+        "ash" does not choose one precision for each coefficient but averages over them, with
         weights learned for each band: no coefficient is dropped, and the error is mostly smaller,
         for images much smaller. The last three are classical: hard and soft thresholding
-        at ``σ √(2 log N)``, and BayesShrink [2]_. All but "evidence" need an orthonormal
+        at ``σ √(2 log N)``, and BayesShrink [2]_. All but "sparse" need an orthonormal
         dictionary and all samples; their noise is the median absolute deviation of the
         finest band, and `prior` does not matter.
     max_iter, tol : int, float, default=10000, 0.01
@@ -109,10 +109,10 @@ def denoise(
     grid = lay_grid(layout.signal_shape, positions, dictionary, gaps=not whole)
     transform = dictionary.bind(grid.shape, grid.points)
     closed = transform.orthonormal and whole and grid.where is None
-    if method != "evidence" and not closed:
+    if method != "sparse" and not closed:
         raise ValueError(
             f"method={method!r} needs an orthonormal dictionary and a signal without gaps at equal "
-            "spacing; use method='evidence'."
+            "spacing; use method='sparse'."
         )
     report = partial(tell_step, Reporter("denoise", verbose))
     fits: list[SignalFit] = []
@@ -123,7 +123,7 @@ def denoise(
             raise ValueError("y has a signal of which every sample is NaN; drop it.")
         target, mean = centred(signal if whole else signal[mask])
         of_precisions = as_prior(prior, count)
-        price = of_precisions.price if method == "evidence" else 0.0
+        price = of_precisions.price if method == "sparse" else 0.0
         fit: SignalFit
         if variance is None and not np.any(target):  # no noise, and nothing to explain
             fit = ClosedFormFit(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)

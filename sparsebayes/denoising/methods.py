@@ -1,8 +1,8 @@
 """The ways to estimate coefficients: their names and what they do."""
 
 METHODS = {
-    "evidence": "one precision for each coefficient, by the evidence",
-    "average": "averaged over the precisions of a band",
+    "sparse": "one precision for each coefficient, by the evidence",
+    "ash": "averaged over the precisions of a band",
     "hard": "hard threshold",
     "soft": "soft threshold",
     "bayes": "soft threshold for each band",

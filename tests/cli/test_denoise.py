@@ -80,7 +80,7 @@ def test_csv_with_times_at_equal_distances(folder):
     # Rounded as they were written: the closed form is used, and thresholds can be.
     times = [f"{t:.6f}" for t in T]
     write_csv("a.csv", {"t": times, "y": NOISY.tolist()})
-    for method in ("evidence", "soft"):
+    for method in ("sparse", "soft"):
         argv = ["denoise", "a.csv", "-o", "b.csv", "--time", "t", "--method", method, "--quiet"]
         assert main(argv) == 0
         table = read_csv("b.csv")
@@ -129,7 +129,7 @@ def test_npy_of_two_dimensions(folder, capsys):
 
 
 METHODS = {
-    "average": "averaged over the precisions of a band",
+    "ash": "averaged over the precisions of a band",
     "hard": "hard threshold",
     "soft": "soft threshold",
     "bayes": "soft threshold for each band",
@@ -195,7 +195,7 @@ def test_images(folder, capsys, rng, name, dtype, channels):
     if channels == 1:
         back, values, clean = back[:, :, None], values[:, :, None], clean[:, :, None]
     for k in range(min(channels, 3)):
-        alone = np.clip(np.rint(denoise(values[:, :, k], method="average").signal), 0, top)
+        alone = np.clip(np.rint(denoise(values[:, :, k], method="ash").signal), 0, top)
         assert_array_equal(back[:, :, k], alone)
         assert rms(back[:, :, k] - clean[:, :, k]) < 0.7 * rms(values[:, :, k] - clean[:, :, k])
     assert_array_equal(back[:, :, 3:], values[:, :, 3:])  # alpha
@@ -219,7 +219,7 @@ def test_std_of_an_image_with_alpha(folder, rng):
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--quiet"]) == 0
     std = np.load("s.npy")
     assert std.shape == values.shape and not std[..., 3].any()
-    assert_array_equal(std[..., 1], denoise(values[..., 1], method="average").std)
+    assert_array_equal(std[..., 1], denoise(values[..., 1], method="ash").std)
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--prior", "bic"]) == 0
     assert_array_equal(np.load("s.npy")[..., 1], denoise(values[..., 1]).std)
 

@@ -54,7 +54,7 @@ def test_constant_signals(dictionary, value):
         assert np.all(np.isfinite(found.parts))
 
 
-@pytest.mark.parametrize("method", ["evidence", "average", "hard", "soft", "bayes"])
+@pytest.mark.parametrize("method", ["sparse", "ash", "hard", "soft", "bayes"])
 def test_constant_signals_with_given_noise(method):
     found = denoise(np.full(16, 2.0), method=method, noise=0.25)
     assert_array_equal(found.signal, 2.0)
@@ -142,9 +142,9 @@ def test_one_signal_of_several_is_missing():
         ({"noise": 0.0}, "noise must be 'estimate' or a positive variance, got 0.0"),
         ({"noise": "mad"}, "got 'mad'"),
         ({"noise": np.inf}, "got inf"),
-        ({"method": "firm"}, r"method must be one of \['evidence', 'average', 'hard'"),
+        ({"method": "firm"}, r"method must be one of \['sparse', 'ash', 'hard'"),
         ({"method": "hard", "dictionary": "rbf"}, "'hard' needs an orthonormal dictionary"),
-        ({"method": "soft", "t": np.arange(64.0) ** 2}, "equal spacing; use method='evidence'"),
+        ({"method": "soft", "t": np.arange(64.0) ** 2}, "equal spacing; use method='sparse'"),
         ({"axes": 1}, "axes must be axes of y, which has 1 dimensions, got 1"),
         ({"axes": (0, 0)}, "different axes of y"),
         ({"axes": ()}, "one to three"),

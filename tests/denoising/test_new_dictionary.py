@@ -152,12 +152,12 @@ def test_coefficients_of_any_shape():
     # The same functions twice: flat coefficients of a matrix, and our own transform.
     rng = np.random.default_rng(0)
     noisy = (np.mgrid[:16, :24][1] > 9) + 0.2 * rng.standard_normal((16, 24))
-    for method in ("evidence", "average", "soft"):
+    for method in ("sparse", "ash", "soft"):
         ours = denoise(noisy, Wavelet("haar"), method=method, noise=0.04)
         found = denoise(noisy, Steps(), method=method, noise=0.04)
         assert found.coefficients.shape == (16 * 24,)
         assert found.signal.shape == found.std.shape == ours.signal.shape
-        if method != "average":  # which learns from bands, and Steps has one
+        if method != "ash":  # which learns from bands, and Steps has one
             assert_allclose(found.signal, ours.signal, atol=1e-10)
     several = denoise(np.stack([noisy, noisy.T.reshape(16, 24)]), Steps(), axes=(1, 2))
     assert several.coefficients.shape == (2, 16 * 24)
