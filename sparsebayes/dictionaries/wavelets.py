@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pywt
 
+from sparsebayes.dictionaries.filters import filters
 from sparsebayes.dictionaries.transforms import Band, Transform
 
 Array = np.ndarray
@@ -31,8 +32,8 @@ class WaveletTransform(Transform):
 
     Parameters
     ----------
-    name : str
-        Name of an orthogonal wavelet of PyWavelets.
+    names : str or tuple of str
+        An orthogonal wavelet of PyWavelets or a tree of `filters`; one, or one for each axis.
     shape : tuple of int
         Shape of a signal.
     level : int or None
@@ -41,11 +42,12 @@ class WaveletTransform(Transform):
 
     orthonormal = True
 
-    def __init__(self, name: str, shape: tuple[int, ...], level: int | None) -> None:
+    def __init__(
+        self, names: str | tuple[str, ...], shape: tuple[int, ...], level: int | None
+    ) -> None:
         self.shape = shape
         self.coefficient_shape = shape
-        self._name = name
-        self._wavelet = pywt.Wavelet(name)
+        self._names = (names,) * len(shape) if isinstance(names, str) else names
         self._level = 64 if level is None else level
 
     def analyse(self, signal: Array) -> Array:
@@ -78,19 +80,19 @@ class WaveletTransform(Transform):
     def _split(self, block: Array, out: Array, axes: list[int], depth: int) -> None:
         """Split along the first of `axes` and go on with the halves; all lengths are even."""
         axis, rest = axes[0], axes[1:]
-        halves = pywt.dwt(block, self._wavelet, _MODE, axis=axis)
+        halves = pywt.dwt(block, filters(self._names[axis], depth), _MODE, axis=axis)
         low, high = _halves(axis, block.shape[axis])
         if rest:
             self._split(halves[0], out[low], rest, depth)
-            self._divide(halves[1], out[high], rest)
+            self._divide(halves[1], out[high], rest, depth)
         else:
             out[high] = halves[1]
             self._forward(halves[0], out[low], depth + 1)
 
-    def _divide(self, block: Array, out: Array, axes: list[int]) -> None:
+    def _divide(self, block: Array, out: Array, axes: list[int], depth: int) -> None:
         """Split details along the other axes, once each."""
         for axis in axes:
-            halves = pywt.dwt(block, self._wavelet, _MODE, axis=axis)
+            halves = pywt.dwt(block, filters(self._names[axis], depth), _MODE, axis=axis)
             block = np.concatenate(halves, axis=axis)
         out[...] = block
 
@@ -113,15 +115,16 @@ class WaveletTransform(Transform):
         axis, rest = axes[0], axes[1:]
         low, high = _halves(axis, block.shape[axis])
         if rest:
-            halves = self._join(block[low], rest, depth), self._unite(block[high], rest)
+            halves = self._join(block[low], rest, depth), self._unite(block[high], rest, depth)
         else:
             halves = self._inverse(block[low], depth + 1), block[high]
-        return pywt.idwt(*halves, self._wavelet, _MODE, axis=axis)
+        return pywt.idwt(*halves, filters(self._names[axis], depth), _MODE, axis=axis)
 
-    def _unite(self, block: Array, axes: list[int]) -> Array:
+    def _unite(self, block: Array, axes: list[int], depth: int) -> Array:
         for axis in reversed(axes):
             low, high = _halves(axis, block.shape[axis])
-            block = pywt.idwt(block[low], block[high], self._wavelet, _MODE, axis=axis)
+            wavelet = filters(self._names[axis], depth)
+            block = pywt.idwt(block[low], block[high], wavelet, _MODE, axis=axis)
         return block
 
     def bands(self) -> list[Band]:
@@ -162,8 +165,8 @@ class WaveletTransform(Transform):
         for band in self.bands():
             part = variances[band.index]
             for axis, (depth, detail) in enumerate(band.kinds):
-                taps = _squared_taps(self._name, depth, detail, part.shape[axis])
-                part = _fit(_expand(part, axis, *taps), axis, self.shape[axis])
+                taps = _squared_taps(self._names[axis], depth, detail, part.shape[axis])
+                part = expand(part, axis, *taps, self.shape[axis])
             total += part
         return total
 
@@ -181,8 +184,8 @@ class WaveletTransform(Transform):
             part = weights
             for axis, (depth, detail) in enumerate(band.kinds):
                 length = band.index[axis].stop - band.index[axis].start
-                taps = _squared_taps(self._name, depth, detail, length)
-                part = _collect(_fit(part, axis, length << depth), axis, *taps)
+                taps = _squared_taps(self._names[axis], depth, detail, length)
+                part = collect(part, axis, *taps, length)
             out[band.index] = part
         return out
 
@@ -237,18 +240,31 @@ def _fit(values: Array, axis: int, length: int) -> Array:
 
 @lru_cache(maxsize=256)
 def _squared_taps(name: str, depth: int, detail: bool, length: int) -> tuple[int, Array]:
-    """A band's function, squared, in blocks of ``2^depth`` samples, and where the first is.
+    """The `taps` of a band's function, squared."""
+    return taps(blocks(name, depth, detail, length) ** 2, length)
 
-    The blocks come in reverse. Functions are translates by one block, `length` of them on a circle.
+
+def blocks(name: str, depth: int, detail: bool, length: int) -> Array:
+    """A band's function in blocks of ``2^depth`` samples, on a circle of `length` blocks.
+
+    The circle is shorter if it is still longer than twice the function.
     """
-    wavelet = pywt.Wavelet(name)
-    circle = min(length, 2 * wavelet.dec_len + 2)  # longer than the function, if it can be
+    longest = max(filters(name, level).dec_len for level in range(max(depth, 1)))
+    circle = min(length, 2 * longest + 2)  # longer than the function, if it can be
     function = np.zeros(circle)
     function[0] = 1.0
-    for level in range(depth):
-        halves = (None, function) if detail and level == 0 else (function, None)
-        function = pywt.idwt(*halves, wavelet, _MODE)
-    blocks = function.reshape(circle, -1) ** 2
+    for level in reversed(range(depth)):
+        halves = (None, function) if detail and level == depth - 1 else (function, None)
+        function = pywt.idwt(*halves, filters(name, level), _MODE)
+    return function.reshape(circle, -1)
+
+
+def taps(blocks: Array, length: int) -> tuple[int, Array]:
+    """Where the first block that is not zero is, and all from it on, in reverse.
+
+    Functions of a band are translates by one block, `length` of them on a circle.
+    """
+    circle = len(blocks)
     if circle == length:
         return 0, blocks[::-1].copy()
     half = circle // 2
@@ -258,11 +274,21 @@ def _squared_taps(name: str, depth: int, detail: bool, length: int) -> tuple[int
     return first - half, blocks[first : last + 1][::-1].copy()
 
 
+def expand(values: Array, axis: int, first: int, taps: Array, length: int) -> Array:
+    """Give each value along `axis` its blocks; they overlap, wrap around and fill `length`."""
+    return _fit(_expand(values, axis, first, taps), axis, length)
+
+
+def collect(values: Array, axis: int, first: int, taps: Array, length: int) -> Array:
+    """The adjoint of `expand`, for `length` functions."""
+    return _collect(_fit(values, axis, length * taps.shape[1]), axis, first, taps)
+
+
 def _expand(values: Array, axis: int, first: int, taps: Array) -> Array:
     """Give each value along `axis` its blocks; they overlap and wrap around."""
     count, width = taps.shape
     if taps.size == 1:
-        return values
+        return values * float(taps[0, 0])
     moved = np.moveaxis(values, axis, -1)
     length = moved.shape[-1]
     # A few values at a time make one row of a matrix product, so that it is not too narrow.
@@ -289,7 +315,7 @@ def _collect(values: Array, axis: int, first: int, taps: Array) -> Array:
     """The adjoint of `_expand`."""
     count, width = taps.shape
     if taps.size == 1:
-        return values
+        return values * float(taps[0, 0])
     moved = np.moveaxis(values, axis, -1)
     blocks = np.ascontiguousarray(moved).reshape(*moved.shape[:-1], -1, width)
     products = blocks @ taps.T
