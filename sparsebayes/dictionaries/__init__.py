@@ -1,14 +1,16 @@
 """Dictionaries: bases of a signal or an image, to be joined by ``+``.
 
 A dictionary is a description; `bind` gives the transform for signals of one shape. `Wavelet`
-and `DCT` are orthonormal: as many functions as samples, and a closed form for the fit. One of
-your own subclasses `Dictionary`, and its transform `Transform`.
+and `DCT` are orthonormal: as many functions as samples, and a closed form for the fit. `DualTree`
+has several orthonormal bases at once. One of your own subclasses `Dictionary`, and its transform
+`Transform`.
 """
 
 from sparsebayes._support.homes import settle
 from sparsebayes.dictionaries.dictionary import (
     DCT,
     Dictionary,
+    DualTree,
     Kernel,
     Union,
     Wavelet,
@@ -20,6 +22,7 @@ __all__ = [
     "DCT",
     "Band",
     "Dictionary",
+    "DualTree",
     "Kernel",
     "Transform",
     "Union",

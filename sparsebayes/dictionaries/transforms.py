@@ -56,11 +56,23 @@ class Transform(ABC):
         Shape of its coefficients.
     orthonormal : bool
         Whether ``ΦᵀΦ = ΦΦᵀ = I``. Fits to whole signals are then closed forms.
+    n_bases : int
+        How many orthonormal bases the functions make up: they have unit norm and
+        ``ΦΦᵀ = n_bases · I``, so that ``synthesise(analyse(y)) / n_bases`` is y. 0 if that is
+        not so; 1 or 0 if not overridden.
+    complex_axis : int or None
+        The axis of the coefficients along which the real and the imaginary part of complex ones
+        follow each other; None if they are real.
     """
 
     shape: tuple[int, ...]
     coefficient_shape: tuple[int, ...]
     orthonormal: bool
+    complex_axis: int | None = None
+
+    @property
+    def n_bases(self) -> int:
+        return 1 if self.orthonormal else 0
 
     @abstractmethod
     def analyse(self, signal: Array) -> Array:

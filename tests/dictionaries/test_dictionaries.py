@@ -8,7 +8,7 @@ import pywt
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.fft import idct
 
-from sparsebayes.dictionaries import DCT, Kernel, Union, Wavelet, as_dictionary
+from sparsebayes.dictionaries import DCT, DualTree, Kernel, Union, Wavelet, as_dictionary
 from sparsebayes.dictionaries.wavelets import regular_length
 
 LENGTHS = [1, 2, 3, 7, 8, 9, 31, 64, 100, 101, 1000]
@@ -27,7 +27,8 @@ KERNELS = {
     "thin_plate": Kernel("thin_plate"),
     "linear_spline": Kernel("linear_spline"),
 }
-ALL = {**ORTHONORMAL, **KERNELS, "union": Wavelet("haar") + DCT() + Kernel("rbf", 1.5)}
+FRAMES = {"dual tree": DualTree(), "dual tree, one level": DualTree(level=1)}
+ALL = {**ORTHONORMAL, **FRAMES, **KERNELS, "union": Wavelet("haar") + DCT() + Kernel("rbf", 1.5)}
 
 
 def ids(shape):
@@ -86,6 +87,10 @@ def test_adjoint_and_orthonormality(name, shape, rng):
     assert transform.orthonormal == ALL[name].orthonormal
     if transform.orthonormal:
         assert_allclose(phi.T @ phi, np.eye(size(shape)), atol=1e-12)
+    assert bool(transform.n_bases) == bool(ALL[name].n_bases) == (name in {**ORTHONORMAL, **FRAMES})
+    if transform.n_bases:
+        assert_allclose(phi @ phi.T, transform.n_bases * np.eye(size(shape)), atol=1e-12)
+        assert_allclose(np.sum(phi**2, axis=0), 1.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -244,6 +249,7 @@ def test_unions_are_one_after_another(rng):
 def test_names():
     assert as_dictionary("sym8") == Wavelet("sym8")
     assert as_dictionary(" DCT ") == DCT()
+    assert as_dictionary("dual_tree") == DualTree()
     assert as_dictionary("gauss").bind((9,)).shape == (9,)
     assert as_dictionary("thin_plate") == Kernel("thin_plate")
     given = Wavelet("db2", level=3)
@@ -298,7 +304,7 @@ def test_dictionaries_can_be_stored_and_compared(dictionary):
 @pytest.mark.parametrize(
     ("dictionary", "message"),
     [
-        ("tulip", "'tulip' is not known; use 'dct'"),
+        ("tulip", "'tulip' is not known; use 'dct', 'dual_tree', one of"),
         ("haar+tulip", r"dictionary='haar\+tulip': 'tulip' is not known"),
         ("haar+", "'' is not known"),
         ("bior2.2", "'bior2.2' is not known"),
@@ -324,6 +330,7 @@ def test_unknown_names(dictionary, message):
         (lambda: Wavelet("haar", level=-1), "level of Wavelet must be a whole number .* got -1"),
         (lambda: Wavelet("haar", level=True), "got True"),
         (lambda: Wavelet("haar", level=1.5), "got 1.5"),
+        (lambda: DualTree(-1), "level of DualTree must be a whole number .* got -1"),
         (lambda: Kernel("sinc"), "kernel must be one of .* got 'sinc'"),
         (lambda: Kernel("rbf", 0.0), "length_scale of Kernel must be a positive number, got 0.0"),
         (lambda: Kernel("rbf", np.nan), "got nan"),
