@@ -156,8 +156,8 @@ def _denoise(parser: ArgumentParser) -> None:
         "--dictionary",
         default="sym8",
         metavar="D",
-        help="an orthogonal wavelet, 'dual_tree', 'dct', 'thin_plate' or others; 'haar+dct' joins "
-        "two (sym8)",
+        help="an orthogonal wavelet, 'dual_tree', 'dct', 'mdct' for sound, 'thin_plate' or others; "
+        "'haar+dct' joins two (sym8)",
     )
     parser.add_argument(
         "--prior",

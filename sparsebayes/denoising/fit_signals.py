@@ -49,8 +49,9 @@ def denoise(
     y : array-like of one to three dimensions
         Integers become float64, float32 stays. NaN marks missing samples.
     dictionary : str or Dictionary, default="sym8"
-        "dct", any orthogonal wavelet of PyWavelets, "dual_tree", "rbf", "thin_plate", "laplacian",
-        "linear_spline"; several joined by "+"; or an object of `sparsebayes.dictionaries`.
+        "dct", "mdct", any orthogonal wavelet of PyWavelets, "dual_tree", "rbf", "thin_plate",
+        "laplacian", "linear_spline"; several joined by "+"; or an object of
+        `sparsebayes.dictionaries`.
         Wavelets are periodic: the ends of a signal are neighbours.
     prior : str or float, default="bic"
         "flat", "aic", "bic", "ric" or a number c: the price of a coefficient, in nats.

@@ -1,14 +1,15 @@
 """Dictionaries: bases of a signal or an image, to be joined by ``+``.
 
-A dictionary is a description; `bind` gives the transform for signals of one shape. `Wavelet`
-and `DCT` are orthonormal: as many functions as samples, and a closed form for the fit. `DualTree`
-has several orthonormal bases at once. One of your own subclasses `Dictionary`, and its transform
-`Transform`.
+A dictionary is a description; `bind` gives the transform for signals of one shape. `Wavelet`,
+`DCT` and `MDCT` are orthonormal: as many functions as samples, and a closed form for the fit.
+`DualTree` has several orthonormal bases at once. One of your own subclasses `Dictionary`, and its
+transform `Transform`.
 """
 
 from sparsebayes._support.homes import settle
 from sparsebayes.dictionaries.dictionary import (
     DCT,
+    MDCT,
     Dictionary,
     DualTree,
     Kernel,
@@ -20,6 +21,7 @@ from sparsebayes.dictionaries.transforms import Band, Transform
 
 __all__ = [
     "DCT",
+    "MDCT",
     "Band",
     "Dictionary",
     "DualTree",

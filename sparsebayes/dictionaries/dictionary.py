@@ -1,8 +1,8 @@
 """Dictionaries: bases of a signal or an image, to be joined by ``+``.
 
-A dictionary is a description; `bind` gives the transform for signals of one shape. `Wavelet`
-and `DCT` are orthonormal: as many functions as samples, and a closed form for the fit. `DualTree`
-has several orthonormal bases at once.
+A dictionary is a description; `bind` gives the transform for signals of one shape. `Wavelet`,
+`DCT` and `MDCT` are orthonormal: as many functions as samples, and a closed form for the fit.
+`DualTree` has several orthonormal bases at once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pywt
 from sparsebayes._support.validation import check_choice, positive_number, whole_number
 from sparsebayes.basis.kernels import RBF, Centred, Laplacian, LinearSpline, ThinPlateSpline
 from sparsebayes.dictionaries.dual_tree import DualTreeTransform
+from sparsebayes.dictionaries.mdct import MDCTTransform
 from sparsebayes.dictionaries.transforms import (
     CosineTransform,
     KernelTransform,
@@ -205,6 +206,58 @@ class DCT(Dictionary):
 
 
 @dataclass(frozen=True)
+class MDCT(Dictionary):
+    """Cosines of all frequencies in frames that overlap, for sound [1]_.
+
+    Parameters
+    ----------
+    frame : int, default=1024
+        Samples from one frame to the next, about; a function is twice as long. 1024 are 23 ms of
+        sound at 44.1 kHz and 64 ms at 16 kHz. Longer frames tell tones apart, shorter ones clicks.
+
+    Notes
+    -----
+    Frames are as many as fit best, and differ in length by a sample at most. If they are equal,
+    as in a signal whose length is a multiple of `frame`, the coefficients have the shape
+    (frequencies, frames). If not, the first are longer and have one more frequency, the highest:
+    coefficients are then flat, those that all frames have first, in the same order, and those of
+    the highest frequency after them.
+
+    References
+    ----------
+    .. [1] J. Princen, A. Johnson, A. Bradley, "Subband/transform coding using filter bank designs
+       based on time domain aliasing cancellation", ICASSP 1987.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.dictionaries import MDCT
+    >>> y = np.cos(0.2 * np.arange(4096.0))
+    >>> transform = MDCT(frame=256).bind(y.shape)
+    >>> spectrogram = transform.analyse(y)
+    >>> spectrogram.shape
+    (256, 16)
+    >>> print(np.argmax(np.abs(spectrogram).sum(axis=1)), round(0.2 / np.pi * 256))
+    16 16
+    """
+
+    frame: int = 1024
+
+    orthonormal = True
+
+    def __post_init__(self) -> None:
+        whole_number("frame of MDCT", self.frame, 2)
+
+    def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
+        if len(shape) != 1:
+            raise ValueError(
+                f"MDCT is for signals of one axis, got the shape {shape}; name the axis of time "
+                "(axes=0), or use 'dct' or a wavelet."
+            )
+        return MDCTTransform(shape, self.frame)
+
+
+@dataclass(frozen=True)
 class Kernel(Dictionary):
     """One kernel function centred on each sample.
 
@@ -277,7 +330,7 @@ class Union(Dictionary):
         return StackedTransform(tuple(member.bind(shape, points) for member in self.members))
 
 
-_NAMED: dict[str, type[DCT | DualTree]] = {"dct": DCT, "dual_tree": DualTree}
+_NAMED: dict[str, type[DCT | DualTree | MDCT]] = {"dct": DCT, "dual_tree": DualTree, "mdct": MDCT}
 
 
 def as_dictionary(dictionary: Any) -> Dictionary:

@@ -36,7 +36,7 @@ def _of(package: str, names: str) -> tuple[str, ...]:
 _PARTS = (
     *_of("sparsebayes.basis", "Bias Laplacian Linear LinearSpline Polynomial Precomputed RBF"),
     *_of("sparsebayes.basis", "ThinPlateSpline Union"),
-    *_of("sparsebayes.dictionaries", "DCT DualTree Kernel Union Wavelet"),
+    *_of("sparsebayes.dictionaries", "DCT DualTree Kernel MDCT Union Wavelet"),
     *_of("sparsebayes.engine", "EM Effort Flat Gamma Policy Sequential Smoothness Subspace"),
     *_of("sparsebayes.engine", "Trace"),
     *_of("sparsebayes.regression", "StudentT"),

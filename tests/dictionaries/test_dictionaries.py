@@ -8,7 +8,7 @@ import pywt
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.fft import idct
 
-from sparsebayes.dictionaries import DCT, DualTree, Kernel, Union, Wavelet, as_dictionary
+from sparsebayes.dictionaries import DCT, MDCT, DualTree, Kernel, Union, Wavelet, as_dictionary
 from sparsebayes.dictionaries.wavelets import regular_length
 
 LENGTHS = [1, 2, 3, 7, 8, 9, 31, 64, 100, 101, 1000]
@@ -250,6 +250,7 @@ def test_names():
     assert as_dictionary("sym8") == Wavelet("sym8")
     assert as_dictionary(" DCT ") == DCT()
     assert as_dictionary("dual_tree") == DualTree()
+    assert as_dictionary("mdct") == MDCT()
     assert as_dictionary("gauss").bind((9,)).shape == (9,)
     assert as_dictionary("thin_plate") == Kernel("thin_plate")
     given = Wavelet("db2", level=3)
@@ -304,7 +305,7 @@ def test_dictionaries_can_be_stored_and_compared(dictionary):
 @pytest.mark.parametrize(
     ("dictionary", "message"),
     [
-        ("tulip", "'tulip' is not known; use 'dct', 'dual_tree', one of"),
+        ("tulip", "'tulip' is not known; use 'dct', 'dual_tree', 'mdct', one of"),
         ("haar+tulip", r"dictionary='haar\+tulip': 'tulip' is not known"),
         ("haar+", "'' is not known"),
         ("bior2.2", "'bior2.2' is not known"),
@@ -330,6 +331,9 @@ def test_unknown_names(dictionary, message):
         (lambda: Wavelet("haar", level=-1), "level of Wavelet must be a whole number .* got -1"),
         (lambda: Wavelet("haar", level=True), "got True"),
         (lambda: Wavelet("haar", level=1.5), "got 1.5"),
+        (lambda: MDCT(1), "frame of MDCT must be a whole number .* got 1"),
+        (lambda: MDCT(64.0), "got 64.0"),
+        (lambda: MDCT().bind((8, 9)), r"one axis, got the shape \(8, 9\); name the axis"),
         (lambda: DualTree(-1), "level of DualTree must be a whole number .* got -1"),
         (lambda: Kernel("sinc"), "kernel must be one of .* got 'sinc'"),
         (lambda: Kernel("rbf", 0.0), "length_scale of Kernel must be a positive number, got 0.0"),

@@ -119,8 +119,8 @@ def forecasters():
 def denoisers():
     signals = X[:, :1].repeat(16, 1)
     union = of_signals.DCT() + of_signals.Kernel("rbf")
-    complex_wavelets = of_signals.DualTree(level=1)
-    for dictionary in ("sym8", of_signals.Wavelet("db4"), complex_wavelets, union):
+    others = of_signals.DualTree(level=1), of_signals.MDCT(frame=4)
+    for dictionary in ("sym8", of_signals.Wavelet("db4"), *others, union):
         yield Denoiser(dictionary).fit(signals)
 
 
