@@ -106,9 +106,9 @@ class DualTreeTransform(Transform):
         return np.broadcast_to(along, self.coefficient_shape).ravel()
 
     def spread(self, variances: Array) -> Array:
-        """``Σ_i v_i φ_i(n)²``, exact where that of `WaveletTransform` is.
+        """``Σ_i v_i φ_i(n)²``, quicker if the two parts of each complex coefficient have one v.
 
-        It is quicker if the two parts of all complex coefficients have the same variance.
+        Exact if the transform is `regular` or small, else except for functions across the ends.
         """
         if self._held:
             return self._squares() @ np.ravel(variances).astype(float)
@@ -188,8 +188,11 @@ class DualTreeTransform(Transform):
 
 
 def _turn(n_axes: int) -> complex:
-    """The phase of all complex wavelets: in two dimensions an eighth of a turn, else none."""
-    return np.sqrt(1j) if n_axes == 2 else 1.0 + 0.0j
+    """The phase of all complex wavelets, with which both parts have the same norm.
+
+    The norms of the parts of z differ by ``Re Σ z²``, and ``Σ (a + isb)²`` along an axis is 2isΣab.
+    """
+    return np.sqrt(1j) if n_axes % 2 == 0 else 1.0 + 0.0j
 
 
 def _mixing(n_axes: int) -> Array:
