@@ -17,6 +17,11 @@ def as_number(value: Any) -> float | None:
     return None
 
 
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to choose."""
+    return isinstance(value, str) and value == "auto"
+
+
 def whole_number(name: str, value: Any, least: int = 1) -> int:
     """A whole number that is at least `least`, or a clear error; True and False are none."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)

@@ -15,8 +15,8 @@ Array = np.ndarray
 FEWEST = 64
 
 
-def joined(bands: Sequence[Band]) -> list[list[Band]]:
-    """Neighbouring bands together, so that none has too few coefficients."""
+def joined(bands: Sequence[Band], n_views: int = 1) -> list[list[Band]]:
+    """Neighbouring bands together, so that none has too few coefficients in so many views."""
     groups: list[list[Band]] = []
     size = FEWEST
     for band in bands:
@@ -24,7 +24,7 @@ def joined(bands: Sequence[Band]) -> list[list[Band]]:
             groups.append([])
             size = 0
         groups[-1].append(band)
-        size += int(np.prod([part.stop - part.start for part in band.index]))
+        size += n_views * int(np.prod([part.stop - part.start for part in band.index]))
     if len(groups) > 1 and size < FEWEST:
         last = groups.pop()
         groups[-1] += last

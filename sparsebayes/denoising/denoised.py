@@ -49,6 +49,11 @@ class Denoised:
     stop_reason : str
         Of the first signal whose fit did not converge, or of the first.
     dictionary : Dictionary
+        The one that was given, or chosen; of images, the first of those averaged over.
+    method : str
+        What was done: "sparse" where "average" was not possible.
+    n_shifts : int
+        By how many shifts of the signal bases were made of the dictionary.
     fits : list of SignalFit
         The fit to each signal, on the grid of the dictionary.
     layout : Layout
@@ -62,9 +67,12 @@ class Denoised:
         layout: Layout,
         grid: Grid,
         dictionary: Dictionary,
+        method: str,
+        n_shifts: int,
         dtype: Any,
     ) -> None:
         self.fits, self.layout, self.dictionary = fits, layout, dictionary
+        self.method, self.n_shifts = method, n_shifts
         self._means, self._grid, self._dtype = means, grid, dtype
         self.signal = self._join(
             grid.at_samples(fit.signal()) + mean for fit, mean in zip(fits, means, strict=True)

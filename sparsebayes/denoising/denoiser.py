@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import as_noise, as_prior
-from sparsebayes._support.validation import check_choice, check_limits
+from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS
 from sparsebayes.dictionaries import as_dictionary
@@ -22,8 +22,8 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    dictionary, prior, noise, method, tol
-        As in `denoise`.
+    dictionary, method, prior, noise, n_shifts, tol
+        As in `denoise`. A dictionary that is chosen is the same for all rows.
 
     Attributes
     ----------
@@ -43,17 +43,19 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        dictionary: Any = "sym8",
+        dictionary: Any = "auto",
         *,
+        method: str = "average",
         prior: Any = "bic",
         noise: Any = "estimate",
-        method: str = "sparse",
+        n_shifts: Any = "auto",
         tol: float = 0.01,
     ) -> None:
         self.dictionary = dictionary
+        self.method = method
         self.prior = prior
         self.noise = noise
-        self.method = method
+        self.n_shifts = n_shifts
         self.tol = tol
 
     def __sklearn_tags__(self) -> Any:
@@ -77,7 +79,10 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_choice("method", self.method, tuple(METHODS))
         check_limits(1, self.tol)
         as_noise(self.noise)
-        as_dictionary(self.dictionary)
+        if not is_auto(self.dictionary):
+            as_dictionary(self.dictionary)
+        if not is_auto(self.n_shifts):
+            whole_number("n_shifts", self.n_shifts, 1)
         values = self._check(X, reset=True)
         as_prior(self.prior, values.shape[1])
         return self
@@ -98,10 +103,11 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         found = denoise(
             values,
             self.dictionary,
+            method=self.method,
             prior=self.prior,
             noise=self.noise,
+            n_shifts=self.n_shifts,
             axes=1,
-            method=self.method,
             tol=self.tol,
         )
         return found.signal

@@ -1,4 +1,4 @@
-"""`denoise`: checks what it is given and fits each signal, in closed form or by the solver."""
+"""`denoise`: checks what it is given and fits each signal, by averages, a rule or the solver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsebayes._rvm.options import as_noise, as_prior
 from sparsebayes._rvm.progress import tell_step
 from sparsebayes._support.reporting import Reporter
-from sparsebayes._support.validation import check_choice, check_limits, check_switches
+from sparsebayes._support.validation import (
+    check_choice,
+    check_limits,
+    check_switches,
+    is_auto,
+    whole_number,
+)
+from sparsebayes.denoising.averaging.averaged_fit import AveragedFit
+from sparsebayes.denoising.averaging.choose_dictionary import USUAL, choose_dictionaries
+from sparsebayes.denoising.averaging.views import views_of
 from sparsebayes.denoising.closed_form import ClosedFormFit
 from sparsebayes.denoising.denoised import Denoised
 from sparsebayes.denoising.grid import lay_grid, lay_out
@@ -20,43 +29,54 @@ from sparsebayes.denoising.inputs import centred, check_positions, check_signal
 from sparsebayes.denoising.methods import METHODS
 from sparsebayes.denoising.sequential_fit import SequentialFit
 from sparsebayes.denoising.signal_fit import SignalFit
-from sparsebayes.dictionaries import as_dictionary
+from sparsebayes.dictionaries import Dictionary, as_dictionary
 
 
 def denoise(
     y: Any,
-    dictionary: Any = "sym8",
+    dictionary: Any = "auto",
     *,
+    method: str = "average",
     prior: Any = "bic",
     noise: Any = "estimate",
+    n_shifts: Any = "auto",
     axes: Any = None,
     t: Any = None,
-    method: str = "sparse",
     max_iter: int = 10_000,
     tol: float = 0.01,
     verbose: int = 0,
 ) -> Denoised:
     """Remove noise from signals, images or volumes.
 
-    The signal is a sparse sum of the functions of a dictionary. Each coefficient has a Gaussian
-    prior of its own; their precisions and the noise maximise the evidence and a prior that
-    prices every coefficient [1]_. With an orthonormal dictionary that is a closed form: the cost
-    is that of a transform there and back. With a union, another dictionary, missing samples or
-    unequal spacing the sequential solver is used.
+    The signal is a sum of the functions of a dictionary, and most coefficients are small. Each has
+    a Gaussian prior whose precision is averaged over, with a distribution that is learned for each
+    scale [1]_; what is around a coefficient tells about its precision, too. That is a closed form
+    in any orthonormal basis, and the result is the mean over several. `method="sparse"` gives few
+    coefficients instead: one precision for each, by the evidence and a prior that prices every
+    coefficient [2]_.
 
     Parameters
     ----------
     y : array-like of one to three dimensions
         Integers become float64, float32 stays. NaN marks missing samples.
-    dictionary : str or Dictionary, default="sym8"
-        "dct", "mdct", any orthogonal wavelet of PyWavelets, "dual_tree", "rbf", "thin_plate",
-        "laplacian", "linear_spline"; several joined by "+"; or an object of
-        `sparsebayes.dictionaries`.
-        Wavelets are periodic: the ends of a signal are neighbours.
+    dictionary : str or Dictionary, default="auto"
+        "auto" takes, of a few wavelets and cosines in frames, those under which the signal is
+        most likely, and complex wavelets for images. Or "dct", "mdct", any orthogonal wavelet of
+        PyWavelets, "dual_tree", "rbf", "thin_plate", "laplacian", "linear_spline"; several joined
+        by "+"; or an object of `sparsebayes.dictionaries`.
+    method : str, default="average"
+        "average" as above; what it cannot do (kernels, several dictionaries together, unequal
+        spacing) is done by "sparse". "ash" is the average alone, without what is around a
+        coefficient, in one basis. "hard" and "soft" are thresholds at ``σ √(2 log N)``, "bayes"
+        is BayesShrink [3]_. These four need an orthonormal dictionary and all samples.
     prior : str or float, default="bic"
-        "flat", "aic", "bic", "ric" or a number c: the price of a coefficient, in nats.
+        Of `method="sparse"`: "flat", "aic", "bic", "ric" or a number c: the price of a
+        coefficient, in nats.
     noise : "estimate" or float, default="estimate"
         The noise variance.
+    n_shifts : "auto" or int, default="auto"
+        Of `method="average"`: by how many shifts of the signal bases are made of a dictionary.
+        "auto" makes 4 bases of large signals and up to 16 of small ones.
     axes : int, tuple of int or None, default=None
         The axes of a signal; the others count signals, each of which is denoised on its own.
         None takes all.
@@ -64,16 +84,9 @@ def denoise(
         Positions of the samples of a one-dimensional signal. For dictionaries other than
         kernels, samples are moved to a grid as fine as the closest two, or with eight points for
         each sample.
-    method : "sparse", "ash", "hard", "soft" or "bayes", default="sparse"
-        "ash" does not choose one precision for each coefficient but averages over them, with
-        weights learned for each band: no coefficient is dropped, and the error is mostly smaller,
-        for images much smaller. The last three are classical: hard and soft thresholding
-        at ``σ √(2 log N)``, and BayesShrink [2]_. All but "sparse" need an orthonormal
-        dictionary and all samples; their noise is the median absolute deviation of the
-        finest band, and `prior` does not matter.
     max_iter, tol : int, float, default=10000, 0.01
-        Of the sequential solver: the largest number of steps, and the gain in log evidence for
-        1000 samples below which it ends.
+        Of the sequential solver, which is used where "sparse" has no closed form: the largest
+        number of steps, and the gain in log evidence for 1000 samples below which it ends.
     verbose : int, default=0
         1 prints every tenth step of the sequential solver, 2 each.
 
@@ -83,8 +96,9 @@ def denoise(
 
     References
     ----------
-    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008.
-    .. [2] S. Chang, B. Yu, M. Vetterli, "Adaptive wavelet thresholding for image denoising and
+    .. [1] M. Stephens, "False discovery rates: a new deal", Biostatistics 18, 2017.
+    .. [2] A. Schmolck, "Smooth Relevance Vector Machines", 2008.
+    .. [3] S. Chang, B. Yu, M. Vetterli, "Adaptive wavelet thresholding for image denoising and
        compression", 2000.
 
     Examples
@@ -100,35 +114,45 @@ def denoise(
     check_limits(max_iter, tol)
     check_switches(verbose=verbose)
     variance = as_noise(noise)
-    dictionary = as_dictionary(dictionary)
+    shifts = None if is_auto(n_shifts) else whole_number("n_shifts", n_shifts, 1)
+    chosen = None if is_auto(dictionary) else as_dictionary(dictionary)
     values = check_signal(y)
     layout = lay_out(values.shape, axes)
     positions = None if t is None else check_positions(t, layout)
     signals = layout.split(values)
     seen = ~np.isnan(signals)
-    whole = bool(seen.all())
-    grid = lay_grid(layout.signal_shape, positions, dictionary, gaps=not whole)
-    transform = dictionary.bind(grid.shape, grid.points)
-    closed = transform.orthonormal and whole and grid.where is None
-    if method != "sparse" and not closed:
+    if not seen.reshape(len(seen), -1).any(axis=1).all():
+        raise ValueError("y has a signal of which every sample is NaN; drop it.")
+    grid = lay_grid(layout.signal_shape, positions, chosen or USUAL, gaps=not seen.all())
+    plain = bool(seen.all()) and grid.where is None
+    centred_ones = [
+        centred(signal if plain else signal[mask])
+        for signal, mask in zip(signals, seen, strict=True)
+    ]
+    targets = [target for target, _ in centred_ones]
+    dictionaries: tuple[Dictionary, ...] = (chosen or USUAL,)
+    if chosen is None and plain and method == "average":
+        dictionaries = choose_dictionaries(targets, variance)
+    transform = dictionaries[0].bind(grid.shape, grid.points)
+    if method == "average" and not (plain and transform.n_bases):
+        method = "sparse"
+    if method not in ("average", "sparse") and not (plain and transform.orthonormal):
         raise ValueError(
             f"method={method!r} needs an orthonormal dictionary and a signal without gaps at equal "
             "spacing; use method='sparse'."
         )
+    views = views_of(dictionaries, grid.shape, shifts) if method == "average" else []
     report = partial(tell_step, Reporter("denoise", verbose))
     fits: list[SignalFit] = []
-    means: list[float] = []
-    for signal, mask in zip(signals, seen, strict=True):
-        count = int(mask.sum())
-        if count == 0:
-            raise ValueError("y has a signal of which every sample is NaN; drop it.")
-        target, mean = centred(signal if whole else signal[mask])
-        of_precisions = as_prior(prior, count)
+    for target, mask in zip(targets, seen, strict=True):
+        of_precisions = as_prior(prior, target.size)
         price = of_precisions.price if method == "sparse" else 0.0
         fit: SignalFit
         if variance is None and not np.any(target):  # no noise, and nothing to explain
             fit = ClosedFormFit(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)
-        elif closed and price is not None:
+        elif method == "average":
+            fit = AveragedFit(transform, target, views, variance)
+        elif plain and transform.orthonormal and price is not None:
             fit = ClosedFormFit(transform, target, method, price, variance)
         else:
             fit = SequentialFit(
@@ -142,8 +166,9 @@ def denoise(
                 report=report,
             )
         fits.append(fit)
-        means.append(mean)
-    found = Denoised(fits, means, layout, grid, dictionary, values.dtype)
+    means = [mean for _, mean in centred_ones]
+    n_used = len(views[0].shifts) if views else 1
+    found = Denoised(fits, means, layout, grid, dictionaries[0], method, n_used, values.dtype)
     if not found.converged:
         warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
     return found

@@ -24,7 +24,7 @@ from sparsebayes.dictionaries.transforms import (
     StackedTransform,
     Transform,
 )
-from sparsebayes.dictionaries.wavelets import WaveletTransform
+from sparsebayes.dictionaries.wavelets import WaveletTransform, shape_with_margins
 
 Array = np.ndarray
 
@@ -92,6 +92,13 @@ class Dictionary(ABC):
         """
         return False
 
+    def padded_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape up to which signals are continued before they are denoised by averaging.
+
+        Where functions go around from one end to the other the ends need a margin between them.
+        """
+        return shape
+
     def __add__(self, other: Any) -> Union:
         return Union((*self.members, *as_dictionary(other).members))
 
@@ -133,6 +140,9 @@ class Wavelet(Dictionary):
     @property
     def label(self) -> str:
         return self.name
+
+    def padded_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape_with_margins(shape)
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         return WaveletTransform(self.name, shape, self.level)
@@ -191,6 +201,9 @@ class DualTree(Dictionary):
     def label(self) -> str:
         return "dual tree"
 
+    def padded_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape_with_margins(shape)
+
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         return DualTreeTransform(shape, self.level)
 
@@ -247,6 +260,10 @@ class MDCT(Dictionary):
 
     def __post_init__(self) -> None:
         whole_number("frame of MDCT", self.frame, 2)
+
+    def padded_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """A whole number of frames, and one more to go around in."""
+        return tuple(self.frame * (-(-n // self.frame) + 1) for n in shape)
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         if len(shape) != 1:

@@ -28,7 +28,14 @@ import numpy as np
 
 from sparsebayes.dictionaries.filters import TREES
 from sparsebayes.dictionaries.transforms import Band, Transform
-from sparsebayes.dictionaries.wavelets import WaveletTransform, blocks, collect, expand, taps
+from sparsebayes.dictionaries.wavelets import (
+    WaveletTransform,
+    blocks,
+    collect,
+    expand,
+    taps,
+    unit_shifts,
+)
 
 Array = np.ndarray
 
@@ -92,6 +99,9 @@ class DualTreeTransform(Transform):
         for basis, own in zip(self._bases[1:], trees[1:], strict=True):
             total = total + basis.synthesise(own)
         return total
+
+    def shifts(self, count: int) -> list[tuple[int, ...]]:
+        return unit_shifts(count, self.shape)
 
     def bands(self) -> list[Band]:
         """One for each scale, subband and direction, with both parts."""

@@ -92,6 +92,10 @@ class MDCTTransform(Transform):
         folded = self._fold_squares(np.asarray(weights, dtype=np.float64))
         return self._joined([_gather(part) for part in self._frames(folded)])
 
+    def shifts(self, count: int) -> list[tuple[int, ...]]:
+        step = max(1, self.n_frequencies // count)
+        return [(number * step,) for number in range(count)]
+
     def bands(self) -> list[Band]:
         """Octaves, over all frames."""
         edges = [0, 1]

@@ -97,6 +97,13 @@ class Transform(ABC):
         """
         return [Band(tuple(slice(0, n) for n in self.coefficient_shape))]
 
+    def shifts(self, count: int) -> list[tuple[int, ...]]:
+        """At most so many shifts of a signal on a circle that its coefficients change with most.
+
+        The first is none at all, which is also the only one if not overridden.
+        """
+        return [(0,) * len(self.shape)]
+
     def places(self) -> Array | None:
         """Where along the first axis each function is, from 0 to 1; None if it is everywhere.
 

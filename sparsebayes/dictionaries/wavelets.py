@@ -20,6 +20,9 @@ from sparsebayes.dictionaries.transforms import Band, Transform
 
 Array = np.ndarray
 
+# Samples of a margin at each end of a signal, and the whole number of which its length becomes. Of
+# 16, 32 and 64 samples this made the smallest errors for signals and images.
+_MARGIN, _UNIT = 16, 32
 _SHORTEST = 8  # a shorter axis is not split: there are no scales left to tell apart
 _MODE = "periodization"
 _CHUNK = 1 << 19  # numbers of a window matrix at a time, 4 MB: it stays in the cache
@@ -127,6 +130,9 @@ class WaveletTransform(Transform):
             block = pywt.idwt(block[low], block[high], wavelet, _MODE, axis=axis)
         return block
 
+    def shifts(self, count: int) -> list[tuple[int, ...]]:
+        return unit_shifts(count, self.shape)
+
     def bands(self) -> list[Band]:
         """All bands, coarse to fine; samples set aside count among the band before them."""
         bands: list[Band] = []
@@ -215,6 +221,26 @@ def regular_length(length: int) -> int:
     while length > unit * (_SHORTEST - 1):
         unit *= 2
     return unit * -(-length // unit)
+
+
+def shape_with_margins(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape with margins along each axis; an axis of one sample has none."""
+    return tuple(n if n == 1 else _UNIT * -(-(n + 2 * _MARGIN) // _UNIT) for n in shape)
+
+
+def unit_shifts(count: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Shifts by few samples: first one of each parity, diagonal ones before others, then larger."""
+    axes = [axis for axis, length in enumerate(shape) if length > 1]
+    found = []
+    for number in range(count if axes else 1):
+        bits = [0] * max(1, len(axes))
+        for place in range(number.bit_length()):
+            bits[place % len(bits)] |= ((number >> place) & 1) << (place // len(bits))
+        shift = [0] * len(shape)
+        for k, axis in enumerate(axes):
+            shift[axis] = bits[0] ^ bits[k] if k else bits[0]
+        found.append(tuple(shift))
+    return found
 
 
 def _at(axis: int, part: slice) -> Any:

@@ -31,8 +31,9 @@ from sparsebayes.engine.orthonormal.log_bins import Bins, chunks
 Array = np.ndarray
 Gain = Callable[[Array], Array]  # the factor between a coefficient and its estimate, from z
 
-# Below 3σ² (the coefficients' standard deviation twice that of the noise) it cannot be told.
-_LEAST = 3.0
+# Below 3σ² (the coefficients' standard deviation twice that of the noise) it cannot be told from
+# one coefficient; with those around it, it can.
+LEAST_ALONE, LEAST_TOGETHER = 3.0, 0.5
 _NULLS = 4.0  # dropped coefficients added to those of a band: a penalty, as in [1], for short ones
 _FIRST_SHARE = 0.01  # not zero at first: EM lets a weight grow faster than vanish
 _STEPS, _CHANGE = 100, 1e-6  # of EM: at most, and the change of the weights at which it ends
@@ -40,6 +41,7 @@ _SMALLEST = 2.0**-10  # a z below it is as good as zero
 _BINS = Bins(_SMALLEST, bits=3)  # for the distribution of a band
 _FINE = Bins(_SMALLEST, bits=7)  # for the errors of many coefficients: 128 values an octave
 _MANY = 1 << 12  # coefficients, of which a table is quicker
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +53,13 @@ class ShrinkagePrior:
     variances : ndarray
         1/(ασ²); the first is 0.
     weights : ndarray
+    log_evidence : float
+        Of the coefficients it was learned from, in units of σ.
     """
 
     variances: Array
     weights: Array
+    log_evidence: float
 
     def error(self, z: Array, gain: Array, precision: Array | float = 1.0) -> Array:
         """The expected squared error of the estimate ``gain · x``, in units of σ².
@@ -93,6 +98,43 @@ class ShrinkagePrior:
 
         return _tabulated(factor, z)
 
+    def shrinkage(self, sums: Array, count: float) -> tuple[Array, Array]:
+        """Factors of posterior means where coefficients of one precision are seen together.
+
+        Parameters
+        ----------
+        sums : ndarray
+            For each coefficient the sum of z over those that share its precision, each with the
+            weight that is given to what it says.
+        count : float
+            The sum of these weights.
+
+        Returns
+        -------
+        mean, variance : ndarray
+            Of the factor v/(1 + v), with v the prior variance, given the sums. The expected
+            squared error of the posterior mean is ``σ² (mean + variance · z)``.
+        """
+        factor = self.variances / (1.0 + self.variances)
+
+        def moments(some: Array) -> Array:
+            share = _posterior(some[:, None], self.variances, self.weights, count)
+            mean = share @ factor
+            return np.stack([mean, np.maximum(share @ factor**2 - mean**2, 0.0)], axis=1)
+
+        found = _tabulated(moments, np.ravel(sums)).reshape(*sums.shape, 2)
+        return found[..., 0], found[..., 1]
+
+    def log_predictive(self, z: Array, sums: Array, count: float) -> float:
+        """The mean log density of z, given sums over others of the same precision.
+
+        A constant of z is left out.
+        """
+        z, sums = np.ravel(z)[:, None], np.ravel(sums)[:, None]
+        share = _posterior(sums, self.variances, self.weights, count)
+        density = np.exp(-0.5 * z / (1.0 + self.variances)) / np.sqrt(1.0 + self.variances)
+        return float(np.log(np.maximum((share * density).sum(axis=1), _TINY)).mean())
+
     def included(self, z: Array) -> Array:
         """The probability that a coefficient is not zero; from a table if many."""
 
@@ -111,25 +153,41 @@ def _tabulated(function: Gain, z: Array) -> Array:
     return function(0.5 * (lower[:-1] + lower[1:]))[index]
 
 
-def _posterior(z: Array, prior: Array, weights: Array) -> Array:
-    """The weights given z, by row."""
-    log = np.log(np.maximum(weights, 1e-300)) - 0.5 * (np.log1p(prior) + z / (1.0 + prior))
+def _posterior(z: Array, prior: Array, weights: Array, count: float = 1.0) -> Array:
+    """The weights given the sum z of so many, by row."""
+    log = np.log(np.maximum(weights, _TINY))
+    log = log - 0.5 * (count * np.log1p(prior) + z / (1.0 + prior))
     share = np.exp(log - log.max(axis=1, keepdims=True))
     return share / share.sum(axis=1, keepdims=True)
 
 
-def estimate(z: Array) -> ShrinkagePrior:
-    """The distribution for coefficients with these ``z = c²/σ²``."""
+def estimate(
+    z: Array, least: float = LEAST_ALONE, n_bases: int = 1, least_gain: float = -np.inf
+) -> ShrinkagePrior:
+    """The distribution for coefficients with these ``z = c²/σ²``.
+
+    Parameters
+    ----------
+    z : ndarray
+    least : float
+        The smallest variance that is not zero, in units of σ².
+    n_bases : int
+        How many bases the coefficients are from: those of one count once together.
+    least_gain : float
+        Nats by which it has to be better than the distribution under which all are zero.
+    """
     flat = np.ravel(z)
     levels, counts = _BINS.levels(flat[part] for part in chunks(flat.size))
-    top = max(float(levels[-1]) if levels.size else 0.0, 2.0 * _LEAST)
-    octaves = int(np.ceil(np.log2(top / _LEAST)))
-    variances = np.concatenate([[0.0], _LEAST * 2.0 ** np.arange(octaves + 1)])
+    counts = counts / n_bases
+    top = max(float(levels[-1]) if levels.size else 0.0, 2.0 * least)
+    octaves = int(np.ceil(np.log2(top / least)))
+    variances = np.concatenate([[0.0], least * 2.0 ** np.arange(octaves + 1)])
     weights = np.full(variances.size, _FIRST_SHARE / (variances.size - 1))
     weights[0] = 1.0 - _FIRST_SHARE
     # EM, on bins: the evidence of a mixture never falls.
     log = -0.5 * (np.log1p(variances) + levels[:, None] / (1.0 + variances))
-    likelihood = np.exp(log - log.max(axis=1, keepdims=True))
+    highest = log.max(axis=1, keepdims=True)
+    likelihood = np.exp(log - highest)
     for _ in range(_STEPS):
         joint = likelihood * weights
         numbers = (counts / joint.sum(axis=1)) @ joint
@@ -139,4 +197,10 @@ def estimate(z: Array) -> ShrinkagePrior:
         weights = new
         if done:
             break
-    return ShrinkagePrior(variances, weights)
+    sums = np.log(likelihood @ weights) + highest[:, 0]
+    gain = float(counts @ (sums + 0.5 * levels)) + _NULLS * float(np.log(weights[0]))
+    if gain < least_gain:  # over all of them zero
+        weights = np.eye(variances.size)[0]
+        sums = -0.5 * levels
+    evidence = float(counts @ (sums - 0.5 * np.log(2.0 * np.pi)))
+    return ShrinkagePrior(variances, weights, evidence)

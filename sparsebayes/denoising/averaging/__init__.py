@@ -1,0 +1,1 @@
+"""The default of `denoise`: averages over precisions and over bases, in closed form."""

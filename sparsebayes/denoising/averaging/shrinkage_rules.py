@@ -1,0 +1,145 @@
+"""How much is left of each coefficient: what is learned from a signal, band by band.
+
+The precisions of the coefficients of a band have a distribution (`engine.orthonormal`). What a
+coefficient says about its precision is little; those around it say more, since large ones come
+together. So they are taken to share it, with a weight: 0 if they say nothing about it, 1 if they
+say as much as the coefficient itself. Of a few weights those are taken with which coefficients are
+best foretold by those around them (a pseudo-likelihood [1]_); all else is a closed form.
+
+References
+----------
+.. [1] J. Besag, "Statistical analysis of non-lattice data", The Statistician 24, 1975.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
+from sparsebayes.denoising.bands import joined
+from sparsebayes.engine.orthonormal import shrinkage_prior
+
+Array = np.ndarray
+
+# Weights of those beside a coefficient and of its parent.
+_WEIGHTS = ((0.0, 0.0), (0.25, 0.0), (0.5, 0.0), (0.25, 0.25), (0.5, 0.5))
+# Coefficients of a band, from which on there is so much noise that some of it looks like a signal:
+# of n times as many the prior has to gain log n nats over one of noise alone.
+_MANY = 4096
+_LOOKED_AT = 4096  # coefficients of a band, for the choice of weights
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What was learned about a band.
+
+    Attributes
+    ----------
+    prior : ShrinkagePrior
+    beside, above : float
+        Weights of those beside a coefficient, and of its parent.
+    noise : float
+        The noise variance of its coefficients.
+    """
+
+    prior: shrinkage_prior.ShrinkagePrior
+    beside: float
+    above: float
+    noise: float
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What was learned about a signal.
+
+    Attributes
+    ----------
+    of_bands : list of Rule
+    log_evidence : float
+        For each coefficient of a basis.
+    """
+
+    of_bands: list[Rule]
+    log_evidence: float
+
+    def shrunk(self, around: Neighbourhoods, coefficients: Array) -> tuple[Array, Array, int]:
+        """Posterior means, their expected squared errors, and of how many most is left."""
+        z = self._energies(around, coefficients)
+        means, errors = coefficients.copy(), np.zeros(coefficients.shape)
+        kept = 0
+        for number, (band, rule) in enumerate(zip(around.bands, self.of_bands, strict=True)):
+            sums, count = around.sums(z, number, rule.beside, rule.above)
+            gain, uncertain = rule.prior.shrinkage(sums, count)
+            means[band.index] *= gain
+            own = np.broadcast_to(z[band.index].mean(around.parts, keepdims=True), sums.shape)
+            errors[band.index] = rule.noise * (gain + uncertain * own)
+            kept += int(np.count_nonzero(gain > 0.5)) * (means[band.index].size // gain.size)
+        return means, errors, kept
+
+    def _energies(self, around: Neighbourhoods, coefficients: Array) -> Array:
+        """c²/σ² of all coefficients."""
+        z = np.square(coefficients, dtype=np.float64)
+        for band, rule in zip(around.bands, self.of_bands, strict=True):
+            z[band.index] /= rule.noise
+        return z
+
+
+def learn_rules(
+    around: Neighbourhoods, views: Sequence[Array], noises: Sequence[float], n_bases: int
+) -> Rules:
+    """The rules for a signal.
+
+    Parameters
+    ----------
+    views : sequence of ndarray
+        The coefficients of the signal, shifted by this and that.
+    noises : sequence of float
+        For each band the noise variance of its coefficients.
+    n_bases : int
+        How many bases all of them are from.
+    """
+    energies = [np.square(view, dtype=np.float64) for view in views]
+    for z in energies:
+        for band, noise in zip(around.bands, noises, strict=True):
+            z[band.index] /= noise
+    numbers = {id(band): number for number, band in enumerate(around.bands)}
+    rules: dict[int, Rule] = {}
+    evidence, total = 0.0, 0.0
+    for bands in joined(around.bands, len(views)):
+        z = np.concatenate([np.ravel(each[band.index]) for each in energies for band in bands])
+        proof = float(np.log(z.size / n_bases / _MANY))
+        prior = shrinkage_prior.estimate(z, shrinkage_prior.LEAST_TOGETHER, n_bases, proof)
+        evidence += prior.log_evidence
+        for band in bands:
+            number, size = numbers[id(band)], energies[0][band.index].size * len(views) / n_bases
+            beside, above = _weights(around, energies, number, prior)
+            rules[number] = Rule(prior, beside, above, noises[number])
+            evidence -= 0.5 * size * float(np.log(noises[number]))
+            total += size
+    return Rules([rules[number] for number in range(len(around.bands))], evidence / total)
+
+
+def _weights(
+    around: Neighbourhoods,
+    energies: Sequence[Array],
+    number: int,
+    prior: shrinkage_prior.ShrinkagePrior,
+) -> tuple[float, float]:
+    """The weights with which coefficients of a band are best foretold by those around them."""
+    index = around.bands[number].index
+    size = energies[0][index].size
+    some = energies[: max(1, -(-_LOOKED_AT // size))]
+    step = slice(None, None, max(1, len(some) * size // _LOOKED_AT))
+    own = np.concatenate([np.ravel(z[index]) for z in some])[step]
+    found = []
+    for beside, above in _WEIGHTS:
+        sums = []
+        for z in some:
+            around_each, count = around.sums(z, number, beside, above)
+            sums.append(np.ravel(np.broadcast_to(around_each, z[index].shape)))
+        others = np.maximum(np.concatenate(sums)[step] - own, 0.0)
+        found.append(prior.log_predictive(own, others, count - 1.0))
+    return _WEIGHTS[int(np.argmax(found))]

@@ -1,0 +1,35 @@
+"""The noise in a signal, from its finest details."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pywt
+
+Array = np.ndarray
+
+_MAD = 0.6744897501960817  # the median of |x| for a standard normal x
+_WAVELET = "sym8"
+_SHORTEST = 8  # a shorter axis has no scales to tell apart
+
+
+def noise_of_details(values: Array) -> float:
+    """σ² from the median of the absolute values, which few large ones do not change [DJ94]."""
+    return float(np.median(np.abs(values)) / _MAD) ** 2
+
+
+def white_noise(signal: Array) -> float:
+    """The variance of the noise, if it is the same everywhere and at all scales.
+
+    It is found in the finest details along all axes, at all places: a signal has least there.
+    """
+    axes = [axis for axis, length in enumerate(signal.shape) if length >= _SHORTEST]
+    even = tuple(slice(0, n // 2 * 2 if n >= _SHORTEST else n) for n in signal.shape)
+    found = []
+    for shift in product((0, 1), repeat=len(axes)):
+        details = np.roll(signal, shift, axes)[even] if axes else signal
+        for axis in axes:
+            details = pywt.dwt(details, _WAVELET, "periodization", axis=axis)[1]
+        found.append(np.ravel(details))
+    return noise_of_details(np.concatenate(found))
