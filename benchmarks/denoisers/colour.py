@@ -41,6 +41,8 @@ def to_markdown(records: Mapping[str, Record]) -> str:
 
 NOTES = f"""\
 The middle {cases.SIDE} × {cases.SIDE} pixels of {len(cases.COLOURS)} images that come with
-scikit-image, the same noise in all channels. denoise: `denoise(y, channel_axis=-1)`. {CHANNELS}:
-`denoise(y, "sym8", method="ash", axes=(0, 1))`. The others as above, with `channel_axis=-1`.
+scikit-image, independent noise of the same size in all channels.
+denoise: `denoise(y, channel_axis=-1)`.
+{CHANNELS}: `denoise(y, "sym8", method="ash", axes=(0, 1))`.
+The others as above, with `channel_axis=-1`.
 """

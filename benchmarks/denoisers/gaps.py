@@ -129,5 +129,6 @@ def _cells(some: Mapping[str, Record], lengths: Sequence[int]) -> list[str]:
 NOTES = f"""\
 One gap in each draw, at a random place, SNR {SNR:g}, `denoise(y)` with NaN in the gap. Columns are
 the lengths of the gap: the share of its samples at which the truth is within 1.96 `std` of the
-estimate, in per cent, and the mean `std` there in units of the noise's. {DRAWS} draws of each.
+estimate, in per cent, and the mean `std` there in units of the noise's. A full run has {DRAWS}
+draws of each.
 """

@@ -62,7 +62,7 @@ def limits(records: Mapping[str, Record]) -> Iterator[tables.Limit]:
     for size in dict.fromkeys(one["size"] for one in found.get(NOISE, ())):
         some = [one for one in found[NOISE] if one["size"] == size]
         largest = max(one["scores"][OURS]["largest"] for one in some)
-        what = f"noise alone, {size} samples, {len(some)} draws: largest |estimate| / σ"
+        what = f"noise alone, {size} samples, {len(some)} draws: largest estimate / σ"
         yield what, f"≤ {LARGEST:g}", f"{largest:.3f}", largest <= LARGEST
     for one in found.get(CONSTANT, ()):
         off = one["scores"][OURS]["off"]
@@ -89,7 +89,7 @@ def to_markdown(records: Mapping[str, Record]) -> str:
 
 
 NOTES = f"""\
-White noise and no signal: the largest |estimate| in units of the noise's standard deviation, and
-how many samples are above {LARGEST:g}. The constants, {", ".join(f"{one:g}" for one in CONSTANTS)},
-are signals of 1000 and 1024 samples and an image.
+White noise and no signal: the largest absolute estimate, in units of the noise's standard
+deviation, and how many samples are above {LARGEST:g}. The constants,
+{", ".join(f"{one:g}" for one in CONSTANTS)}, are signals of 1000 and 1024 samples and an image.
 """

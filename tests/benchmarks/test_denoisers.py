@@ -268,7 +268,7 @@ def test_noise_and_constants_are_measured(monkeypatch):
     assert found["noise/100"]["scores"]["denoise"]["above"] == 1
     assert found["constant/100"]["scores"]["denoise"]["off"] == 2.0
     limits = by_label(noise.limits(found))
-    label = "noise alone, 100 samples, 1 draws: largest |estimate| / σ"
+    label = "noise alone, 100 samples, 1 draws: largest estimate / σ"
     assert limits[label] == ("≤ 1", "2.000", False)
     assert limits["constants: largest departure, relative"] == ("≤ 1e−09", "2.0e+00", False)
 
