@@ -22,7 +22,17 @@ GROUPS = {
     "predictive": ("uncertainty", "defaults"),
     "calibration": ("coverage", "cost", "many-inputs", "known-noise"),
     "noise-and-targets": ("targets", "outliers", "varying"),
-    "denoise": ("signals", "images", "transforms", "union"),
+    "denoisers": (
+        "images",
+        "colour",
+        "signals",
+        "recordings",
+        "noise",
+        "bands",
+        "gaps",
+        "time",
+        "union",
+    ),
     "inputs": ("moments", "paths", "noisy"),
     "sampling": ("samplers", "fronts"),
 }
@@ -32,7 +42,7 @@ NEEDED = {  # module: its package, and the parts that need it; () is all
     "gpytorch": ("gpytorch", ("uncertainty",)),
     "pymoo": ("pymoo", GROUPS["sampling"]),
     "scoringrules": ("scoringrules", GROUPS["predictive"]),
-    "skimage": ("scikit-image", GROUPS["denoise"]),
+    "skimage": ("scikit-image", GROUPS["denoisers"]),
 }
 SECTIONS = tuple(section for group in GROUPS.values() for section in group)
 
@@ -49,26 +59,26 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--size",
         type=int,
-        help="with --only friedman, moons, signals, transforms, union, coverage or cost: this "
-        "number of samples alone",
+        help="with --only friedman, moons, noise, union, coverage or cost: this number of samples "
+        "alone; with --only time --data memory-map: so many in the file",
     )
     parser.add_argument(
         "--seed",
         type=int,
         help="with a part of classification: this data set alone; with coverage: this split alone; "
-        "with signals, images or a part of classifiers: the number of the first draw or split",
+        "with a part of classifiers or denoisers: the number of the first split or draw",
     )
     parser.add_argument(
         "--splits",
         type=int,
-        help="with a part of classifiers, predictive, calibration or noise-and-targets: so many "
-        "splits; with draws: so many draws",
+        help="with a part of classifiers, predictive, calibration, noise-and-targets or denoisers: "
+        "so many splits or draws; with draws: so many draws",
     )
     parser.add_argument(
         "--data",
-        help="with a part of predictive: this data set alone; of classifiers, calibration or "
-        "noise-and-targets: these, with commas between them; with draws: problems whose name "
-        "begins so",
+        help="with a part of predictive: this data set alone; of classifiers, calibration, "
+        "noise-and-targets or denoisers: these, with commas between them; with draws: problems "
+        "whose name begins so",
     )
     parser.add_argument(
         "--models",
@@ -78,8 +88,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="with a part of classifiers, calibration or noise-and-targets, or draws: measure "
-        "only what is not stored yet",
+        help="with a part of classifiers, calibration, noise-and-targets or denoisers, or draws: "
+        "measure only what is not stored yet",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
@@ -94,7 +104,6 @@ def measure(
     from benchmarks import (
         classification,
         defaults,
-        denoising,
         inputs,
         large,
         regression,
@@ -104,6 +113,7 @@ def measure(
     )
     from benchmarks.calibration import page as calibration
     from benchmarks.classifiers import page as classifiers
+    from benchmarks.denoisers import page as denoisers
     from benchmarks.noise_and_targets import page as noise_and_targets
 
     quick, size = options.quick, options.size
@@ -123,8 +133,8 @@ def measure(
         yield from calibration.run(section, options, stored)
     elif section in noise_and_targets.SECTIONS:
         yield from noise_and_targets.run(section, options, stored)
-    elif section in GROUPS["denoise"]:
-        yield from denoising.run(section, quick, size, options.seed)
+    elif section in denoisers.SECTIONS:
+        yield from denoisers.run(section, options, stored)
     elif section in inputs.SECTIONS:
         yield from inputs.run(section, quick)
     elif section in sampling.SECTIONS:

@@ -9,7 +9,6 @@ from typing import Any
 from benchmarks import (
     classification,
     defaults,
-    denoising,
     inputs,
     large,
     regression,
@@ -19,6 +18,7 @@ from benchmarks import (
 )
 from benchmarks.calibration import page as calibration
 from benchmarks.classifiers import page as classifiers
+from benchmarks.denoisers import page as denoisers
 from benchmarks.noise_and_targets import page as noise_and_targets
 from benchmarks.tools import tables
 
@@ -136,7 +136,7 @@ def render(results: dict[str, Any]) -> str:
         parts += ["## Which defaults\n", defaults.to_markdown(results["defaults"])]
     parts += calibration.section(results)
     parts += noise_and_targets.section(results)
-    parts += denoising.section(results)
+    parts += denoisers.section(results)
     parts += inputs.section(results)
     parts += sampling.section(results)
     return "\n".join(parts)
