@@ -59,7 +59,7 @@ class ShrinkagePrior:
 
     variances: Array
     weights: Array
-    log_evidence: float
+    log_evidence: float = np.nan
 
     def error(self, z: Array, gain: Array, precision: Array | float = 1.0) -> Array:
         """The expected squared error of the estimate ``gain · x``, in units of σ².
