@@ -251,5 +251,7 @@ def test_coefficients_are_foretold_by_those_around_them():
     # It is a density, but for a constant.
     grid = np.linspace(-80.0, 80.0, 20_001)
     for total in (1.0, 30.0):
-        values = [np.exp(SOME.log_predictive(np.array([g**2]), np.array([total]), 4.0)) for g in grid]
+        values = [
+            np.exp(SOME.log_predictive(np.array([g**2]), np.array([total]), 4.0)) for g in grid
+        ]
         assert_allclose(trapezoid(values, grid) / np.sqrt(2 * np.pi), 1.0, rtol=1e-6)
