@@ -41,7 +41,7 @@ class Denoised:
     noise_variance, log_evidence : float or ndarray
         One for each signal; the evidence is that of the centred signal. With channels the noise
         is that of each of them; with noise_model="multiplicative" that of the logarithm, with
-        "poisson" that of the root, 1. The mean over the samples if noise="per_level".
+        "poisson" that of the root, 1 or less. The mean over the samples if noise="per_level".
     n_active : int or ndarray
         The number of coefficients kept.
     noise_maxima : list of (float, float)

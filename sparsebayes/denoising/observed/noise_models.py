@@ -16,7 +16,7 @@ Array = np.ndarray
 NOISE_MODELS = ("gaussian", "poisson", "multiplicative")
 
 
-class Noise(NamedTuple):
+class KnownNoise(NamedTuple):
     """What is known of the noise after the transform.
 
     Attributes
@@ -31,7 +31,7 @@ class Noise(NamedTuple):
     by_level: bool
 
 
-class NoiseModel:
+class AdditiveNoise:
     """Noise that is added to the signal: nothing to transform.
 
     Parameters
@@ -44,7 +44,7 @@ class NoiseModel:
     def __init__(self, y: Array, layout: Layout) -> None:
         self.layout = layout
 
-    def noise(self, noise: Any, n_channels: int | None) -> Noise:
+    def noise(self, noise: Any, n_channels: int | None) -> KnownNoise:
         """What `noise` says, or a clear error."""
         return as_channel_noise(noise, n_channels)
 
@@ -61,7 +61,7 @@ class NoiseModel:
         return std
 
 
-class Counts(NoiseModel):
+class CountNoise(AdditiveNoise):
     """Poisson counts, with Gaussian noise of a given variance or without: roots."""
 
     def __init__(self, y: Array, layout: Layout) -> None:
@@ -70,7 +70,7 @@ class Counts(NoiseModel):
         self._noise = 1.0 if self._negative else noise_of_roots(layout.split(y))
         self._roots = Roots()
 
-    def noise(self, noise: Any, n_channels: int | None) -> Noise:
+    def noise(self, noise: Any, n_channels: int | None) -> KnownNoise:
         if not (isinstance(noise, str) and noise == "estimate"):
             read = as_number(noise)
             if read is None or not 0 < read < np.inf:
@@ -85,7 +85,7 @@ class Counts(NoiseModel):
                 "y has negative samples, which are no counts; subtract no background before, or "
                 "give noise=, the variance of Gaussian noise that comes with the counts."
             )
-        return Noise(np.array([self._noise]), by_level=False)
+        return KnownNoise(np.array([self._noise]), by_level=False)
 
     def forward(self, y: Array) -> Array:
         return self._roots.forward(y)
@@ -97,7 +97,7 @@ class Counts(NoiseModel):
         return (self._roots.slope(stable) * std).astype(stable.dtype)
 
 
-class Factors(NoiseModel):
+class MultipliedNoise(AdditiveNoise):
     """Noise that multiplies the signal and has the mean 1, whatever its distribution: logarithms.
 
     The mean of a logarithm is not the logarithm of the mean. By how much depends on the
@@ -132,24 +132,24 @@ class Factors(NoiseModel):
         return self.inverse(stable) * np.sqrt(np.expm1(np.square(std)))
 
 
-_MODELS: dict[str, type[NoiseModel]] = dict(
-    zip(NOISE_MODELS, (NoiseModel, Counts, Factors), strict=True)
+_MODELS: dict[str, type[AdditiveNoise]] = dict(
+    zip(NOISE_MODELS, (AdditiveNoise, CountNoise, MultipliedNoise), strict=True)
 )
 
 
-def make_model(name: str, y: Array, layout: Layout) -> NoiseModel:
+def make_model(name: str, y: Array, layout: Layout) -> AdditiveNoise:
     """The noise model of that name."""
     return _MODELS[name](y, layout)
 
 
-def as_channel_noise(noise: Any, n_channels: int | None = None) -> Noise:
+def as_channel_noise(noise: Any, n_channels: int | None = None) -> KnownNoise:
     """What `noise` of `denoise` says, or a clear error; `n_channels` if there are channels."""
     if isinstance(noise, str) and noise == "per_level":
-        return Noise(None, by_level=True)
+        return KnownNoise(None, by_level=True)
     if isinstance(noise, (list, tuple, np.ndarray)) and np.ndim(noise) == 1:
         variances = np.array([as_number(one) or np.nan for one in noise])
         if variances.size == n_channels and np.all((variances > 0) & (variances < np.inf)):
-            return Noise(variances, by_level=False)
+            return KnownNoise(variances, by_level=False)
         expected = f"one for each of the {n_channels} channels"
         if n_channels is None:
             expected = "several only with channel_axis="
@@ -160,4 +160,4 @@ def as_channel_noise(noise: Any, n_channels: int | None = None) -> Noise:
         raise ValueError(
             f"noise must be 'estimate', 'per_level' or a positive variance, got {noise!r}."
         ) from None
-    return Noise(None if variance is None else np.array([variance]), by_level=False)
+    return KnownNoise(None if variance is None else np.array([variance]), by_level=False)
