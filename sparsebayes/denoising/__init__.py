@@ -5,7 +5,8 @@ from sparsebayes.denoising.denoised import Denoised
 from sparsebayes.denoising.denoiser import Denoiser
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS
+from sparsebayes.denoising.observed.noise_models import NOISE_MODELS
 
-__all__ = ["METHODS", "Denoised", "Denoiser", "denoise"]
+__all__ = ["METHODS", "NOISE_MODELS", "Denoised", "Denoiser", "denoise"]
 
 settle(globals())

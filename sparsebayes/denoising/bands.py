@@ -15,6 +15,11 @@ Array = np.ndarray
 FEWEST = 64
 
 
+def size_of(band: Band) -> int:
+    """The number of its coefficients."""
+    return int(np.prod([part.stop - part.start for part in band.index]))
+
+
 def joined(bands: Sequence[Band], n_views: int = 1) -> list[list[Band]]:
     """Neighbouring bands together, so that none has too few coefficients in so many views."""
     groups: list[list[Band]] = []
@@ -24,7 +29,7 @@ def joined(bands: Sequence[Band], n_views: int = 1) -> list[list[Band]]:
             groups.append([])
             size = 0
         groups[-1].append(band)
-        size += n_views * int(np.prod([part.stop - part.start for part in band.index]))
+        size += n_views * size_of(band)
     if len(groups) > 1 and size < FEWEST:
         last = groups.pop()
         groups[-1] += last

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.denoising.grid import Grid, Layout
+from sparsebayes.denoising.grid import Grid
+from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Dictionary
 
@@ -38,7 +39,9 @@ class Denoised:
         The mean of the samples, which is taken off before the fit; of a union, and the medians
         of its parts.
     noise_variance, log_evidence : float or ndarray
-        One for each signal; the evidence is that of the centred signal.
+        One for each signal; the evidence is that of the centred signal. With channels the noise
+        is that of each of them; with noise_model="multiplicative" that of the logarithm, with
+        "poisson" that of the root, 1 or less. The mean over the samples if noise="per_level".
     n_active : int or ndarray
         The number of coefficients kept.
     noise_maxima : list of (float, float)
@@ -58,26 +61,35 @@ class Denoised:
         The fit to each signal, on the grid of the dictionary.
     layout : Layout
         Which axes of the input make a signal.
+
+    With channels, `coefficients`, `projections`, `alpha`, `log_evidence`, `n_active` and `fits` are
+    those of their mixtures; all else is in channels. Of counts `parts`, `offset` and `reconstruct`
+    are in roots, with multiplicative noise in logarithms.
     """
 
     def __init__(
         self,
         fits: list[SignalFit],
         means: list[float],
-        layout: Layout,
+        observed: Observation,
         grid: Grid,
         dictionary: Dictionary,
         method: str,
         n_shifts: int,
         dtype: Any,
     ) -> None:
+        layout = observed.layout
         self.fits, self.layout, self.dictionary = fits, layout, dictionary
         self.method, self.n_shifts = method, n_shifts
         self._means, self._grid, self._dtype = means, grid, dtype
-        self.signal = self._join(
+        self._observed = observed
+        joined = self._join(
             grid.at_samples(fit.signal()) + mean for fit, mean in zip(fits, means, strict=True)
         )
-        self.noise_variance = layout.scalars([fit.noise_variance for fit in fits])
+        self._stable = observed.stable(joined)  # among additive noise
+        self.signal = observed.signal(self._stable)
+        variances = layout.scalars([fit.noise_variance for fit in fits])
+        self.noise_variance = observed.noise_variance(variances)
         self.log_evidence = layout.scalars([fit.log_evidence for fit in fits])
         self.n_active = layout.scalars([fit.n_active for fit in fits])
         maxima = [fit.maxima for fit in fits]
@@ -89,15 +101,16 @@ class Denoised:
     @cached_property
     def parts(self) -> tuple[Array, ...]:
         split = [[part - median for part, median in pairs] for pairs in self._by_member]
-        return tuple(self._join(one) for one in zip(*split, strict=True))
+        return tuple(self._observed.stable(self._join(one)) for one in zip(*split, strict=True))
 
     @property
     def offset(self) -> Any:
         if len(self.dictionary.members) == 1:
-            return self.layout.scalars(self._means)
+            return self._observed.offset(self.layout.scalars(self._means))
         shifts = [sum(median for _, median in pairs) for pairs in self._by_member]
         both = zip(self._means, shifts, strict=True)
-        return self.layout.scalars([mean + shift for mean, shift in both])
+        totals = self.layout.scalars([mean + shift for mean, shift in both])
+        return self._observed.offset(totals)
 
     @cached_property
     def _by_member(self) -> list[list[tuple[Array, float]]]:
@@ -114,12 +127,12 @@ class Denoised:
 
     @cached_property
     def std(self) -> Array:
-        return self._join(self._deviation(fit) for fit in self.fits)
+        std = self._observed.stable_deviation(self._join(map(self._deviation, self.fits)))
+        return self._observed.deviation(self._stable, std)
 
     def _deviation(self, fit: SignalFit) -> Array:
         variance = self._grid.at_samples(fit.variance())
-        of_mean = fit.noise_variance / max(fit.n_seen, 1)
-        return np.sqrt(np.maximum(variance, 0.0) + of_mean)
+        return np.sqrt(np.maximum(variance, 0.0) + fit.variance_of_mean)
 
     @property
     def coefficients(self) -> Array:
@@ -147,10 +160,11 @@ class Denoised:
         signal : ndarray
             Like the input.
         """
-        return self._join(
+        made = self._join(
             self._grid.at_samples(fit.transform.synthesise(np.where(mask, fit.coefficients, 0)))
             for fit, mask in zip(self.fits, self._masks(keep), strict=True)
         )
+        return self._observed.stable(made)
 
     def _masks(self, keep: Any) -> list[Array]:
         """For each signal which coefficients to keep, or a clear error."""

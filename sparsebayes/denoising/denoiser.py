@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._rvm.options import as_noise, as_prior
+from sparsebayes._rvm.options import as_prior
 from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS
+from sparsebayes.denoising.observed.noise_models import as_channel_noise
 from sparsebayes.dictionaries import as_dictionary
 
 Array = np.ndarray
@@ -78,7 +79,7 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_choice("method", self.method, tuple(METHODS))
         check_limits(1, self.tol)
-        as_noise(self.noise)
+        as_channel_noise(self.noise)
         if not is_auto(self.dictionary):
             as_dictionary(self.dictionary)
         if not is_auto(self.n_shifts):

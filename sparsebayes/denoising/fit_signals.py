@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes._rvm.options import as_noise, as_prior
+from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.progress import tell_step
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import (
@@ -24,9 +24,10 @@ from sparsebayes.denoising.averaging.choose_dictionary import USUAL, choose_dict
 from sparsebayes.denoising.averaging.views import views_of
 from sparsebayes.denoising.closed_form import ClosedFormFit
 from sparsebayes.denoising.denoised import Denoised
-from sparsebayes.denoising.grid import lay_grid, lay_out
+from sparsebayes.denoising.grid import lay_grid
 from sparsebayes.denoising.inputs import centred, check_positions, check_signal
 from sparsebayes.denoising.methods import METHODS
+from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.sequential_fit import SequentialFit
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Dictionary, as_dictionary
@@ -41,6 +42,8 @@ def denoise(
     noise: Any = "estimate",
     n_shifts: Any = "auto",
     axes: Any = None,
+    channel_axis: Any = None,
+    noise_model: str = "gaussian",
     t: Any = None,
     max_iter: int = 10_000,
     tol: float = 0.01,
@@ -72,14 +75,26 @@ def denoise(
     prior : str or float, default="bic"
         Of `method="sparse"`: "flat", "aic", "bic", "ric" or a number c: the price of a
         coefficient, in nats.
-    noise : "estimate" or float, default="estimate"
-        The noise variance.
+    noise : "estimate", "per_level", float or sequence of float, default="estimate"
+        The noise variance; with `channel_axis` one for all channels, or one for each. "per_level"
+        estimates one for each scale, where noise is not white but the same everywhere; that needs
+        `method="average"`.
     n_shifts : "auto" or int, default="auto"
         Of `method="average"`: by how many shifts of the signal bases are made of a dictionary.
         "auto" makes 4 bases of large signals and up to 16 of small ones.
     axes : int, tuple of int or None, default=None
         The axes of a signal; the others count signals, each of which is denoised on its own.
-        None takes all.
+        None takes all but that of the channels.
+    channel_axis : int or None, default=None
+        The axis of channels, such as colours, which are alike but differ in their noise. They are
+        mixed into what they share and differences, orthonormal in units of the noise, and those
+        are denoised; all have one dictionary. A sample that is missing in one channel is taken to
+        be missing in all.
+    noise_model : str, default="gaussian"
+        "gaussian" noise is added to the signal. "poisson": y are counts, whose variance is their
+        mean; `noise` is the variance of Gaussian noise that comes with them, if there is any.
+        "multiplicative": y is the signal times noise of mean 1, all above zero; `noise` is the
+        variance of its logarithm.
     t : array-like or None, default=None
         Positions of the samples of a one-dimensional signal. For dictionaries other than
         kernels, samples are moved to a grid as fine as the closest two, or with eight points for
@@ -113,13 +128,12 @@ def denoise(
     check_choice("method", method, tuple(METHODS))
     check_limits(max_iter, tol)
     check_switches(verbose=verbose)
-    variance = as_noise(noise)
     shifts = None if is_auto(n_shifts) else whole_number("n_shifts", n_shifts, 1)
     chosen = None if is_auto(dictionary) else as_dictionary(dictionary)
     values = check_signal(y)
-    layout = lay_out(values.shape, axes)
+    observed = Observation(values, axes, channel_axis, noise, noise_model)
+    layout, signals = observed.layout, observed.signals(values)
     positions = None if t is None else check_positions(t, layout)
-    signals = layout.split(values)
     seen = ~np.isnan(signals)
     if not seen.reshape(len(seen), -1).any(axis=1).all():
         raise ValueError("y has a signal of which every sample is NaN; drop it.")
@@ -132,10 +146,15 @@ def denoise(
     targets = [target for target, _ in centred_ones]
     dictionaries: tuple[Dictionary, ...] = (chosen or USUAL,)
     if chosen is None and plain and method == "average":
-        dictionaries = choose_dictionaries(targets, variance)
+        dictionaries = choose_dictionaries(targets, observed.noises, observed.by_level)
     transform = dictionaries[0].bind(grid.shape, grid.points)
     if method == "average" and not (plain and transform.n_bases):
         method = "sparse"
+    if observed.by_level and method != "average":
+        raise ValueError(
+            "noise='per_level' needs method='average', a dictionary that is orthonormal or a tight "
+            "frame, and a signal without gaps at equal spacing; use noise='estimate'."
+        )
     if method not in ("average", "sparse") and not (plain and transform.orthonormal):
         raise ValueError(
             f"method={method!r} needs an orthonormal dictionary and a signal without gaps at equal "
@@ -144,14 +163,14 @@ def denoise(
     views = views_of(dictionaries, grid.shape, shifts) if method == "average" else []
     report = partial(tell_step, Reporter("denoise", verbose))
     fits: list[SignalFit] = []
-    for target, mask in zip(targets, seen, strict=True):
+    for target, mask, variance in zip(targets, seen, observed.noises, strict=True):
         of_precisions = as_prior(prior, target.size)
         price = of_precisions.price if method == "sparse" else 0.0
         fit: SignalFit
         if variance is None and not np.any(target):  # no noise, and nothing to explain
             fit = ClosedFormFit(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)
         elif method == "average":
-            fit = AveragedFit(transform, target, views, variance)
+            fit = AveragedFit(transform, target, views, variance, observed.by_level)
         elif plain and transform.orthonormal and price is not None:
             fit = ClosedFormFit(transform, target, method, price, variance)
         else:
@@ -168,7 +187,7 @@ def denoise(
         fits.append(fit)
     means = [mean for _, mean in centred_ones]
     n_used = len(views[0].shifts) if views else 1
-    found = Denoised(fits, means, layout, grid, dictionaries[0], method, n_used, values.dtype)
+    found = Denoised(fits, means, observed, grid, dictionaries[0], method, n_used, values.dtype)
     if not found.converged:
         warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
     return found

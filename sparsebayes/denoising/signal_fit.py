@@ -49,6 +49,11 @@ class SignalFit(ABC):
     def alpha(self) -> Array:
         """Prior precisions of the coefficients, ∞ where one was dropped."""
 
+    @property
+    def variance_of_mean(self) -> float:
+        """The noise variance of the mean of the samples."""
+        return self.noise_variance / max(self.n_seen, 1)
+
     def signal(self) -> Array:
         """The estimate on the grid."""
         return self.transform.synthesise(self.coefficients)

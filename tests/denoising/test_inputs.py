@@ -139,7 +139,7 @@ def test_one_signal_of_several_is_missing():
         ({"prior": "none"}, r"prior must be one of \['flat', 'aic', 'bic', 'ric'\].* got 'none'"),
         ({"prior": -1.0}, "got -1.0"),
         ({"prior": True}, "got True"),
-        ({"noise": 0.0}, "noise must be 'estimate' or a positive variance, got 0.0"),
+        ({"noise": 0.0}, "noise must be 'estimate', 'per_level' or a positive variance, got 0.0"),
         ({"noise": "mad"}, "got 'mad'"),
         ({"noise": np.inf}, "got inf"),
         ({"method": "firm"}, r"method must be one of \['average', 'sparse', 'ash', 'hard'"),

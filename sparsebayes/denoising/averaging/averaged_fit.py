@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
+from sparsebayes.denoising.averaging.noise_by_level import noise_by_level
 from sparsebayes.denoising.averaging.shrinkage_rules import Rules, learn_rules
 from sparsebayes.denoising.averaging.views import Views
+from sparsebayes.denoising.bands import size_of
 from sparsebayes.denoising.methods import METHODS
 from sparsebayes.denoising.noise_level import white_noise
 from sparsebayes.denoising.signal_fit import SignalFit
@@ -19,7 +21,7 @@ from sparsebayes.dictionaries import Transform
 Array = np.ndarray
 
 _TAKEN_OFF = 0.5  # of the differences between bases
-_LEFT = 0.1  # of the variance, at least
+_LEFT = 0.5  # of the variance, at least
 
 
 class Lesson(NamedTuple):
@@ -51,15 +53,23 @@ class AveragedFit(SignalFit):
         Those of each dictionary. All bases count alike.
     noise : float or None
         The noise variance; None estimates it.
+    by_level : bool
+        Whether to estimate it for each scale.
     """
 
     def __init__(
-        self, transform: Transform, target: Array, views: Sequence[Views], noise: float | None
+        self,
+        transform: Transform,
+        target: Array,
+        views: Sequence[Views],
+        noise: float | None,
+        by_level: bool = False,
     ) -> None:
         self.transform = transform
         self.n_seen = target.size
         self._target, self._views = target, views
         self.noise_variance = white_noise(target) if noise is None else noise
+        self._by_level = by_level
         self._lessons: list[Lesson] = []
         self.maxima = []
         self.converged, self.stop_reason = True, METHODS["average"]
@@ -75,6 +85,8 @@ class AveragedFit(SignalFit):
             around = Neighbourhoods(views.transform)
             coefficients = list(views.analyse(self._target))
             noises = [self.noise_variance] * len(around.bands)
+            if self._by_level:
+                noises = noise_by_level(around, coefficients)
             rules = learn_rules(around, coefficients, noises, views.n_bases)
             self._lessons.append(Lesson(views, around, rules))
             evidence.append(rules.log_evidence * self._target.size)
@@ -85,6 +97,21 @@ class AveragedFit(SignalFit):
         self._estimate = (total / self._n_bases).astype(self._target.dtype)
         self.log_evidence = float(np.mean(evidence))
         self.n_active = round(kept / self._n_bases)
+        if self._by_level:
+            self.noise_variance = self._over_samples()
+
+    def _over_samples(self) -> float:
+        """The noise variance of a sample, by the first dictionary."""
+        _, around, rules = self._lessons[0]
+        sizes = [size_of(band) for band in around.bands]
+        return float(np.average([rule.noise for rule in rules.of_bands], weights=sizes))
+
+    @property
+    def variance_of_mean(self) -> float:
+        variance = super().variance_of_mean
+        if self._by_level and self._lessons:  # what all samples share has the coarsest noise
+            variance = self._lessons[0].rules.of_bands[0].noise / self.n_seen
+        return variance
 
     @property
     def _n_bases(self) -> int:

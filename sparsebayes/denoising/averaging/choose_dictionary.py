@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
+from sparsebayes.denoising.averaging.noise_by_level import noise_by_level
 from sparsebayes.denoising.averaging.shrinkage_rules import learn_rules
 from sparsebayes.denoising.averaging.views import Views
 from sparsebayes.denoising.noise_level import white_noise
@@ -29,14 +30,18 @@ _SOUND = 8  # frames in a signal, from which on cosines in frames are tried
 _MOST = 1 << 16  # samples that are looked at
 
 
-def choose_dictionaries(signals: Sequence[Array], noise: float | None) -> tuple[Dictionary, ...]:
+def choose_dictionaries(
+    signals: Sequence[Array], noises: Sequence[float | None], by_level: bool = False
+) -> tuple[Dictionary, ...]:
     """The dictionaries to average over, for whole signals of one shape without their means.
 
     Parameters
     ----------
     signals : sequence of ndarray
-    noise : float or None
-        The noise variance; None estimates it.
+    noises : sequence of (float or None)
+        The noise variance of each; None estimates it.
+    by_level : bool
+        Whether the noise differs between scales.
     """
     shape = signals[0].shape
     if sum(n > 1 for n in shape) > 1:
@@ -44,10 +49,12 @@ def choose_dictionaries(signals: Sequence[Array], noise: float | None) -> tuple[
     candidates = _candidates(shape)
     totals = np.full(len(candidates), -_BETTER)
     totals[0] = 0.0
-    for signal in signals[: max(1, _MOST // signals[0].size)]:
+    some = zip(signals[: max(1, _MOST // signals[0].size)], noises, strict=False)
+    for signal, noise in some:
         part = _middle(signal)
-        variance = white_noise(part) if noise is None else noise
-        if variance > 0 and np.any(part):
+        white = white_noise(part) if noise is None else noise
+        variance = None if by_level else white
+        if white > 0 and np.any(part):
             shapes = [one.padded_shape(part.shape) for one in candidates]
             padded = tuple(max(lengths) for lengths in zip(*shapes, strict=True))
             totals += [_evidence(one, part, variance, padded) for one in candidates]
@@ -68,11 +75,15 @@ def _middle(signal: Array) -> Array:
 
 
 def _evidence(
-    dictionary: Dictionary, signal: Array, noise: float, padded: tuple[int, ...]
+    dictionary: Dictionary, signal: Array, noise: float | None, padded: tuple[int, ...]
 ) -> float:
-    """With margins of one size for all, whose noise is smaller than that of the signal."""
+    """With margins of one size for all, whose noise is smaller than that of the signal.
+
+    The noise is estimated for each scale if it is None.
+    """
     views = Views(dictionary, signal.shape, None, padded)
     around = Neighbourhoods(views.transform)
-    noises = [noise] * len(around.bands)
-    rules = learn_rules(around, list(views.analyse(signal)), noises, views.n_bases)
+    coefficients = list(views.analyse(signal))
+    noises = noise_by_level(around, coefficients) if noise is None else [noise] * len(around.bands)
+    rules = learn_rules(around, coefficients, noises, views.n_bases)
     return rules.log_evidence * signal.size

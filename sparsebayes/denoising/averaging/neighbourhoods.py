@@ -50,6 +50,14 @@ class Neighbourhoods:
         )
         return direction, tuple((depth + coarser, detail) for depth, detail in band.kinds)
 
+    def finer(self, number: int) -> int | None:
+        """The number of the band whose parent a band is; of bands without parents, the next."""
+        for child, parent in enumerate(self._parents):
+            if parent is not None and parent is self.bands[number]:
+                return child
+        alone = not self.bands[number].kinds and number + 1 < len(self.bands)
+        return number + 1 if alone else None
+
     def sums(self, z: Array, number: int, beside: float, above: float) -> tuple[Array, float]:
         """Sums of z around the coefficients of a band, with z itself, and the sum of weights.
 
