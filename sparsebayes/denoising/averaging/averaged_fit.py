@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
+from sparsebayes.denoising.averaging.learned import Learned
 from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
-from sparsebayes.denoising.averaging.shrinkage_rules import Rules, learn_rules
+from sparsebayes.denoising.averaging.shrinkage_rules import learn_rules
 from sparsebayes.denoising.averaging.views import Views
 from sparsebayes.denoising.methods import METHODS
 from sparsebayes.denoising.noise_level import white_noise
@@ -17,14 +17,6 @@ from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Transform
 
 Array = np.ndarray
-
-
-class Learned(NamedTuple):
-    """Views of a signal, and what was learned from them."""
-
-    views: Views
-    around: Neighbourhoods
-    rules: Rules
 
 
 class AveragedFit(SignalFit):
@@ -55,6 +47,8 @@ class AveragedFit(SignalFit):
         self.transform = transform
         self.n_seen = target.size
         self._target, self._views = target, views
+        self.n_bases = sum(one.n_bases for one in views)
+        self.dictionaries = tuple(one.dictionary for one in views)
         self.noise_variance = white_noise(target) if noise is None else noise
         self._learned: list[Learned] = []
         self.maxima = []
@@ -74,29 +68,22 @@ class AveragedFit(SignalFit):
             rules = learn_rules(around, coefficients, noises, views.n_bases)
             self._learned.append(Learned(views, around, rules))
             evidence.append(rules.log_evidence * self._target.size)
-            for some, shift in zip(coefficients, views.shifts, strict=True):
-                means, _, count = rules.shrunk(around, some)
-                total += views.signal(means, shift)
-                kept += count
-        self._estimate = (total / self._n_bases).astype(self._target.dtype)
+            found = self._learned[-1].applied(coefficients, band=False)
+            total += found.signal
+            kept += found.kept
+        self._estimate = (total / self.n_bases).astype(self._target.dtype)
         self.log_evidence = float(np.mean(evidence))
-        self.n_active = round(kept / self._n_bases)
-
-    @property
-    def _n_bases(self) -> int:
-        return sum(views.n_bases for views in self._views)
+        self.n_active = round(kept / self.n_bases)
 
     def signal(self) -> Array:
         return self._estimate
 
     def variance(self) -> Array:
         total = np.zeros(self._target.shape)
-        for views, around, rules in self._learned:
-            pairs = zip(views.analyse(self._target), views.shifts, strict=True)
-            for coefficients, shift in pairs:
-                errors = rules.shrunk(around, coefficients)[1]
-                total += views.spread(errors, shift)
-        return total / self._n_bases
+        for learned in self._learned:
+            coefficients = learned.views.analyse(self._target)
+            total += learned.applied(coefficients, signal=False).variance
+        return total / self.n_bases
 
     @cached_property
     def coefficients(self) -> Array:  # type: ignore[override]

@@ -28,7 +28,9 @@ _SOUND = 8  # frames in a signal, from which on cosines in frames are tried
 _MOST = 1 << 16  # samples that are looked at
 
 
-def choose_dictionaries(signals: Sequence[Array], noise: float | None) -> tuple[Dictionary, ...]:
+def choose_dictionaries(
+    signals: Sequence[Array], noise: float | None, most: int = _MOST
+) -> tuple[Dictionary, ...]:
     """The dictionaries to average over, for whole signals of one shape without their means.
 
     Parameters
@@ -36,13 +38,15 @@ def choose_dictionaries(signals: Sequence[Array], noise: float | None) -> tuple[
     signals : sequence of ndarray
     noise : float or None
         The noise variance; None estimates it.
+    most : int
+        Samples of all signals together that are looked at, about.
     """
     shape = signals[0].shape
     if sum(n > 1 for n in shape) > 1:
         return _OF_IMAGES
     candidates = _candidates(shape)
     totals = np.zeros(len(candidates))
-    for signal in signals[: max(1, _MOST // signals[0].size)]:
+    for signal in signals[: max(1, most // signals[0].size)]:
         part = _middle(signal)
         variance = white_noise(part) if noise is None else noise
         if variance > 0 and np.any(part):
