@@ -77,10 +77,9 @@ class PiecewiseFit(SignalFit):
     def _write(self, out: Array | None, std_out: Array | None) -> int:
         """Write what is wanted, piece by piece; how many coefficients were kept."""
         samples, total = self._samples, 0.0
-        wanted = {"signal": out is not None, "band": std_out is not None}
         count = len(cut(samples.size, self._learned.cutting.unit, self._learned.cutting.reach))
         self._reporter.total = count
-        found = self._learned.estimates(samples, **wanted)
+        found = self._learned.estimates(samples, band=std_out is not None)
         for step, (piece, estimate, variance, kept) in enumerate(found, 1):
             place = slice(piece.first, piece.last)
             if out is not None:

@@ -1,5 +1,7 @@
 """Long signals: pieces that give what a whole fit gives, from files and to files."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sparsebayes import denoise
 from sparsebayes.denoising import long_signals
 from sparsebayes.denoising.averaging import pieces
+from sparsebayes.denoising.averaging.averages import Average
 from sparsebayes.dictionaries import DCT, MDCT, DualTree, Wavelet
 
 N = 200_000 + 77
@@ -35,7 +38,7 @@ def short(monkeypatch):
 def test_pieces_keep_every_sample_once(size, unit, reach):
     found = pieces.cut(size, unit, reach)
     assert found[0].first == 0 and found[-1].last == size
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.last == after.first
         assert after.first - after.start >= reach and before.stop == min(before.last + reach, size)
     for piece in found:
@@ -49,18 +52,18 @@ def test_pieces_give_what_the_whole_gives_with_the_same_rules(y, dictionary):
     fit = found.fits[0]
     assert isinstance(fit, long_signals.PiecewiseFit)
     assert len(pieces.cut(N, *dictionary.in_pieces()[1:])) > 2
-    learned, samples = fit._learned.of_length(N), fit._samples
-    whole = learned.applied(learned.views.analyse(samples.read(0, N)))
-    n_bases = learned.views.n_bases
+    lesson, target = fit._learned.of_length(N), fit._samples.read(0, N)
+    whole = Average(target, band=True)
+    whole.add(lesson, lesson.views.analyse(target))
     inner = slice(dictionary.in_pieces().reach, -dictionary.in_pieces().reach)
-    signal = whole.signal / n_bases + y.mean()
-    std = np.sqrt(whole.variance / n_bases + found.noise_variance / N)
+    signal = whole.signal + y.mean()
+    std = np.sqrt(whole.variance + found.noise_variance / N)
     # Large bands are looked up in tables, smaller ones are not.
     assert_allclose(found.signal[inner], signal[inner], atol=2e-3 * 0.3)
     assert_allclose(found.std[inner], std[inner], atol=2e-3 * 0.3)
     # The ends: each has a margin, but it leads elsewhere.
     assert np.abs(found.signal - signal).max() < 0.3
-    assert abs(found.n_active - whole.kept / n_bases) < 0.02 * found.n_active + 5
+    assert abs(found.n_active - whole.kept) < 0.02 * found.n_active + 5
 
 
 def test_a_seam_is_not_seen(y):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sparsebayes.denoising.averaging.learned import Learned
+from sparsebayes.denoising.averaging.averages import Average, Lesson
 from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
 from sparsebayes.denoising.averaging.shrinkage_rules import learn_rules
 from sparsebayes.denoising.averaging.views import Views
@@ -22,9 +22,7 @@ Array = np.ndarray
 class AveragedFit(SignalFit):
     """The fit with one orthonormal basis or several, averaged over them.
 
-    In each basis a coefficient is shrunk by a factor that is averaged over its precisions. The
-    error band takes the mean of the variances in the bases: the mean of estimates errs less than
-    they do on average, so it is never too narrow by that.
+    In each basis a coefficient is shrunk by a factor that is averaged over its precisions.
 
     `coefficients` and `projections` are those of the estimate and of the samples, without shifts
     and margins; of several bases those of least norm that make the signal.
@@ -50,7 +48,7 @@ class AveragedFit(SignalFit):
         self.n_bases = sum(one.n_bases for one in views)
         self.dictionaries = tuple(one.dictionary for one in views)
         self.noise_variance = white_noise(target) if noise is None else noise
-        self._learned: list[Learned] = []
+        self._lessons: list[Lesson] = []
         self.maxima = []
         self.converged, self.stop_reason = True, METHODS["average"]
         if self.noise_variance > 0:
@@ -60,30 +58,29 @@ class AveragedFit(SignalFit):
             self.log_evidence, self.n_active = np.inf, int(np.count_nonzero(target))
 
     def _average(self) -> None:
-        total, kept, evidence = np.zeros(self._target.shape), 0, []
+        average, evidence = Average(self._target, band=False), []
         for views in self._views:
             around = Neighbourhoods(views.transform)
             coefficients = list(views.analyse(self._target))
             noises = [self.noise_variance] * len(around.bands)
             rules = learn_rules(around, coefficients, noises, views.n_bases)
-            self._learned.append(Learned(views, around, rules))
+            self._lessons.append(Lesson(views, around, rules))
             evidence.append(rules.log_evidence * self._target.size)
-            found = self._learned[-1].applied(coefficients, band=False)
-            total += found.signal
-            kept += found.kept
-        self._estimate = (total / self.n_bases).astype(self._target.dtype)
+            average.add(self._lessons[-1], coefficients)
+        self._estimate = average.signal.astype(self._target.dtype)
         self.log_evidence = float(np.mean(evidence))
-        self.n_active = round(kept / self.n_bases)
+        self.n_active = round(average.kept)
 
     def signal(self) -> Array:
         return self._estimate
 
     def variance(self) -> Array:
-        total = np.zeros(self._target.shape)
-        for learned in self._learned:
-            coefficients = learned.views.analyse(self._target)
-            total += learned.applied(coefficients, signal=False).variance
-        return total / self.n_bases
+        if not self._lessons:
+            return np.zeros(self._target.shape)
+        average = Average(self._target, band=True)
+        for lesson in self._lessons:
+            average.add(lesson, lesson.views.analyse(self._target))
+        return average.variance
 
     @cached_property
     def coefficients(self) -> Array:  # type: ignore[override]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparsebayes.denoising.averaging.averages import Average, Lesson
 from sparsebayes.denoising.averaging.choose_dictionary import choose_dictionaries
-from sparsebayes.denoising.averaging.learned import Learned
 from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
 from sparsebayes.denoising.averaging.shrinkage_rules import Counts, Rules, energies, rules_of
 from sparsebayes.denoising.averaging.views import Views, usual_shifts
@@ -95,16 +95,16 @@ class LearnedOfAll:
     def _bound(self) -> dict[int, tuple[Views, Neighbourhoods]]:
         return {}
 
-    def of_length(self, length: int) -> Learned:
+    def of_length(self, length: int) -> Lesson:
         """For pieces of this length; nearly all have the same."""
         if length not in self._bound:
             views = piece_views(self.cutting, length, self.n_shifts)
             self._bound[length] = views, Neighbourhoods(views.transform)
         assert self.rules is not None
-        return Learned(*self._bound[length], self.rules)
+        return Lesson(*self._bound[length], self.rules)
 
     def estimates(
-        self, samples: Samples, *, signal: bool = True, band: bool = True
+        self, samples: Samples, *, band: bool
     ) -> Iterator[tuple[Piece, Array, Array, float]]:
         """Each piece; of what is kept of it the estimate and its variance; coefficients kept."""
         for piece in cut(samples.size, self.cutting.unit, self.cutting.reach):
@@ -113,12 +113,11 @@ class LearnedOfAll:
             if self.rules is None:
                 yield piece, target[middle], np.zeros(piece.last - piece.first), target.size
                 continue
-            learned = self.of_length(target.size)
-            views = learned.views
-            found = learned.applied(views.analyse(target), signal=signal, band=band)
-            n_bases, share = views.n_bases, (piece.last - piece.first) / target.size
-            estimate, variance = found.signal[middle] / n_bases, found.variance[middle] / n_bases
-            yield piece, estimate, variance, share * found.kept / n_bases
+            lesson, average = self.of_length(target.size), Average(target, band=band)
+            average.add(lesson, lesson.views.analyse(target))
+            variance = average.variance[middle] if band else np.zeros(0)
+            share = (piece.last - piece.first) / target.size
+            yield piece, average.signal[middle], variance, share * average.kept
 
 
 def piece_views(cutting: InPieces, length: int, n_shifts: int) -> Views:
