@@ -40,7 +40,8 @@ def test_pieces_keep_every_sample_once(size, unit, reach):
     assert found[0].first == 0 and found[-1].last == size
     for before, after in pairwise(found):
         assert before.last == after.first
-        assert after.first - after.start >= reach and before.stop == min(before.last + reach, size)
+        assert after.first - after.start >= min(reach, after.first)
+        assert before.stop - before.last >= min(reach, size - before.last)
     for piece in found:
         assert piece.start % unit == 0
         assert min(size, KEPT // 2) <= piece.last - piece.first < 2 * KEPT + unit
@@ -66,14 +67,16 @@ def test_pieces_give_what_the_whole_gives_with_the_same_rules(y, dictionary):
     assert abs(found.n_active - whole.kept) < 0.02 * found.n_active + 5
 
 
-def test_a_seam_is_not_seen(y):
+def test_a_seam_is_not_seen(y, monkeypatch):
     found = denoise(y, "sym8")
     error = np.abs(found.signal - clean())
-    # Steps are where errors are; there is none at the seams.
-    for seam in (KEPT, 2 * KEPT):
-        assert error[seam - 50 : seam + 50].mean() < 1.5 * error.mean()
-    assert error.std() < 0.3 / 4
+    assert np.sqrt(np.mean(error**2)) < 0.3 / 8
     assert np.mean(error < 1.96 * found.std) > 0.9
+    monkeypatch.setattr(pieces, "_KEPT", 3 * KEPT // 4)
+    other = denoise(y, "sym8")  # with seams elsewhere
+    change = np.abs(found.signal - other.signal)
+    for seam in (KEPT, 2 * KEPT, 3 * KEPT // 4, 3 * KEPT // 2):
+        assert change[seam - 50 : seam + 50].max() < 0.1 * 0.3
 
 
 def test_the_same_as_one_fit_nearly(y, monkeypatch):
@@ -84,7 +87,7 @@ def test_the_same_as_one_fit_nearly(y, monkeypatch):
     assert found.n_shifts == whole.n_shifts
     assert_allclose(found.noise_variance, whole.noise_variance, rtol=0.02)
     assert_allclose(found.log_evidence, whole.log_evidence, rtol=0.01)
-    assert np.std(found.signal - whole.signal) < 0.2 * np.std(whole.signal - clean())
+    assert np.std(found.signal - whole.signal) < 0.4 * np.std(whole.signal - clean())
     assert_allclose(found.std.mean(), whole.std.mean(), rtol=0.05)
 
 
@@ -159,11 +162,12 @@ def test_progress(y, capsys):
 
 
 def test_without_noise_nothing_changes():
-    for values in (np.full(N, 7.0), np.repeat(np.arange(5.0), N // 5 + 1)[:N]):
-        found = denoise(values)
-        assert_allclose(found.signal, values)
-        assert_array_equal(found.std, 0.0)
-        assert found.noise_variance == 0.0
+    found = denoise(np.full(N, 7.0))
+    assert_array_equal(found.signal, 7.0)
+    assert_array_equal(found.std, 0.0)
+    assert found.noise_variance == 0.0
+    steps = np.repeat(np.arange(5.0), N // 5 + 1)[:N]
+    assert_allclose(denoise(steps).signal, steps, atol=1e-9)
 
 
 def test_gaps(y, tmp_path):
@@ -202,7 +206,6 @@ def test_a_full_disk_is_told_of_before_the_work(y, tmp_path, monkeypatch):
 
 def test_functions_over_the_whole_signal_are_not_cut(y):
     assert DCT().in_pieces() is None and (Wavelet("haar") + DCT()).in_pieces() is None
-    assert isinstance(denoise(y, "dct").fits[0], object)
     assert not isinstance(denoise(y, "dct").fits[0], long_signals.PiecewiseFit)
     assert not isinstance(denoise(y, "haar", method="ash").fits[0], long_signals.PiecewiseFit)
 
