@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.files import temporary_array
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import check_range
 from sparsebayes.denoising.averaging.pieces import LearnedOfAll, Samples, cut, learn
@@ -183,21 +182,8 @@ def denoise_long(
 
 
 def place_like(y: Array, dtype: np.dtype) -> Array:
-    """An empty array for a result: in a temporary file if y is in a file, else in memory.
-
-    The file has no name and vanishes with the array.
-    """
-    if not isinstance(y, np.memmap):
-        return np.empty(y.shape, dtype)
-    folder, needed = tempfile.gettempdir(), y.size * dtype.itemsize
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise OSError(
-            f"The result takes {needed} bytes, and {folder} has {free}; give arrays for it (out, "
-            "std_out), or set TMPDIR to a larger place."
-        )
-    with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype, "w+", shape=y.shape)
+    """An empty array for a result: in a temporary file if y is in a file, else in memory."""
+    return (temporary_array if isinstance(y, np.memmap) else np.empty)(y.shape, dtype)
 
 
 def _checked(y: Array) -> tuple[float, bool]:

@@ -8,3 +8,5 @@ METHODS = {
     "soft": "soft threshold",
     "bayes": "soft threshold for each band",
 }
+
+NOISE_MODELS = ("gaussian", "poisson", "multiplicative")

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes import denoise
+from sparsebayes._support import files
 from sparsebayes.denoising import long_signals
 from sparsebayes.denoising.averaging import pieces
 from sparsebayes.denoising.averaging.averages import Average
@@ -199,7 +200,7 @@ def test_wrong_places(y):
 def test_a_full_disk_is_told_of_before_the_work(y, tmp_path, monkeypatch):
     np.save(tmp_path / "y.npy", y)
     full = type("Usage", (), {"free": 10})
-    monkeypatch.setattr(long_signals.shutil, "disk_usage", lambda folder: full)
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: full)
     with pytest.raises(OSError, match=f"takes {8 * N} bytes, .* has 10; give arrays"):
         denoise(np.load(tmp_path / "y.npy", mmap_mode="r"), "haar")
 
