@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import wave
 
 import imagecodecs
 import numpy as np
@@ -15,6 +16,10 @@ from scipy.stats import norm
 from sparsebayes import denoise
 from sparsebayes.cli import denoise as denoise_command
 from sparsebayes.cli import main
+from sparsebayes.cli.media import media, read
+from sparsebayes.cli.progress_line import ProgressLine
+from sparsebayes.denoising import long_signals
+from sparsebayes.denoising.averaging import pieces
 from sparsebayes.plots import DenoiseDisplay
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
@@ -45,8 +50,13 @@ def test_csv(folder, capsys):
     result = denoise(NOISY)
     assert f"a.csv: {N} rows, column level" in out
     assert re.search(rf"noise std +{np.sqrt(result.noise_variance):.4g}\n", out)
-    assert re.search(rf"{result.n_active} kept of {result.coefficients.size}\n", out)
-    assert re.search(r"prior +bic\n", out) and re.search(r"dictionary +sym8\n", out)
+    assert re.search(rf"{result.n_active} kept by more than half, of {N}\n", out)
+    assert re.search(rf"dictionary +{result.dictionary.label}\n", out) and "prior" not in out
+    assert re.search(r"method +averaged over precisions and bases \(16 bases\)\n", out)
+    share = 100 * np.var(NOISY - result.signal) / np.var(NOISY)
+    assert float(re.search(r"removed +(\S+) % of the variance\n", out)[1]) == pytest.approx(
+        share, rel=0.01
+    )
     assert re.search(r"time +\d+\.\d\d s\n", out) and re.search(r"written +b\.csv\n", out)
     table = read_csv("b.csv")
     assert list(table) == ["level", "denoised", "std", "lower", "upper"]
@@ -106,10 +116,11 @@ def test_npy(folder, capsys, dtype):
     argv = ["denoise", "a.npy", "-o", "b.npy", "--std", "s.npy"]
     assert main([*argv, "--dictionary", "haar", "--prior", "2.5", "--noise", "300"]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"dictionary +haar\nprior +2\.5\n", out)
+    assert re.search(r"dictionary +haar\nmethod +one precision .*\nprior +2\.5\n", out)
+    assert re.search(r"coefficients +\d+ kept of 512\n", out)
     assert re.search(rf"noise std +{np.sqrt(300):.4g} \(given\)\n", out)
     assert re.search(r"written +b\.npy\n +s\.npy\n", out)
-    result = denoise(y, "haar", prior=2.5, noise=300.0)
+    result = denoise(y, "haar", method="sparse", prior=2.5, noise=300.0)
     for name, expected in (("b.npy", result.signal), ("s.npy", result.std)):
         values = np.load(name)
         assert values.dtype == ("f4" if dtype == "f4" else "f8")
@@ -195,7 +206,7 @@ def test_images(folder, capsys, rng, name, dtype, channels):
     if channels == 1:
         back, values, clean = back[:, :, None], values[:, :, None], clean[:, :, None]
     for k in range(min(channels, 3)):
-        alone = np.clip(np.rint(denoise(values[:, :, k], method="ash").signal), 0, top)
+        alone = np.clip(np.rint(denoise(values[:, :, k]).signal), 0, top)
         assert_array_equal(back[:, :, k], alone)
         assert rms(back[:, :, k] - clean[:, :, k]) < 0.7 * rms(values[:, :, k] - clean[:, :, k])
     assert_array_equal(back[:, :, 3:], values[:, :, 3:])  # alpha
@@ -219,9 +230,9 @@ def test_std_of_an_image_with_alpha(folder, rng):
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--quiet"]) == 0
     std = np.load("s.npy")
     assert std.shape == values.shape and not std[..., 3].any()
-    assert_array_equal(std[..., 1], denoise(values[..., 1], method="ash").std)
+    assert_array_equal(std[..., 1], denoise(values[..., 1]).std)
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--prior", "bic"]) == 0
-    assert_array_equal(np.load("s.npy")[..., 1], denoise(values[..., 1]).std)
+    assert_array_equal(np.load("s.npy")[..., 1], denoise(values[..., 1], method="sparse").std)
 
 
 @pytest.fixture
@@ -368,18 +379,11 @@ def test_a_failed_write_leaves_nothing(folder, capsys, monkeypatch):
 def test_progress_names_the_channel(folder, monkeypatch):
     told = []
 
-    class Told:
-        def __init__(self, quiet):
-            assert quiet
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
+    class Told(ProgressLine):
         def __setattr__(self, name, value):
-            told.append(value)
+            super().__setattr__(name, value)
+            if name == "text" and value:
+                told.append(value)
 
     monkeypatch.setattr(denoise_command, "ProgressLine", Told)
     wavfile.write("a.wav", 8000, np.stack([NOISY, NOISY], axis=1))
@@ -390,3 +394,167 @@ def test_progress_names_the_channel(folder, monkeypatch):
         "denoising a.wav, channel 2 (2 of 2)",
         "writing b.wav",
     ]
+
+
+def test_options_are_passed_on(folder, monkeypatch):
+    np.save("a.npy", NOISY)
+    given = []
+
+    def recorded(y, **options):
+        given.append(options)
+        known = {k: v for k, v in options.items() if k != "noise_model"}
+        return denoise(y, **{**known, "noise": "estimate"})
+
+    monkeypatch.setattr(denoise_command, "denoise", recorded)
+    argv = ["denoise", "a.npy", "-o", "b.npy", "--quiet"]
+    assert main(argv) == 0
+    assert main([*argv, "--n-shifts", "3", "--noise", "per_level", "--noise-model", "poisson"]) == 0
+    plain, other = given
+    assert (plain["dictionary"], plain["method"], plain["n_shifts"]) == ("auto", "average", "auto")
+    assert "noise_model" not in plain and plain["noise"] == "estimate"
+    assert (other["n_shifts"], other["noise"], other["noise_model"]) == (3, "per_level", "poisson")
+
+
+def test_the_report_names_all_dictionaries(folder, capsys):
+    np.save("a.npy", IMAGE)
+    assert main(["denoise", "a.npy", "-o", "b.npy"]) == 0
+    result = denoise(IMAGE)
+    out = capsys.readouterr().out
+    labels = [one.label for one in result.dictionaries]
+    assert len(labels) == 2 and re.search(rf"dictionary +{' and '.join(labels)}\n", out)
+    assert f"({result.n_bases} bases)" in out
+    argv = ["denoise", "a.npy", "-o", "b.npy", "--dictionary", "haar", "--n-shifts", "3"]
+    assert main(argv) == 0
+    assert re.search(
+        r"dictionary +haar\nmethod +averaged .* \(3 bases\)\n", capsys.readouterr().out
+    )
+
+
+def test_colours_go_together_once_they_can(folder, monkeypatch, rng):
+    values = rng.integers(0, 255, (16, 16, 4), dtype="u1")
+    (folder / "a.png").write_bytes(imagecodecs.png_encode(values))
+    seen = []
+
+    def together(y, *, channel_axis=None, **options):
+        seen.append((y.shape, channel_axis))
+        return denoise(y, axes=(0, 1), **{k: v for k, v in options.items() if k != "axes"})
+
+    monkeypatch.setattr(denoise_command, "denoise", together)
+    monkeypatch.setattr(denoise_command, "_TOGETHER", True)
+    assert main(["denoise", "a.png", "-o", "b.png", "--quiet"]) == 0
+    assert seen == [((16, 16, 3), -1)]
+    back = imagecodecs.png_decode((folder / "b.png").read_bytes())
+    assert_array_equal(back[..., 3], values[..., 3])
+    assert not np.array_equal(back[..., :3], values[..., :3])
+
+
+@pytest.mark.parametrize("output", ["b.jpg", "b.png"])
+def test_jpeg(folder, rng, output):
+    clean = 255 * (0.1 + 0.8 * IMAGE)
+    values = np.clip(clean + 10 * rng.standard_normal(clean.shape), 0, 255).astype("u1")
+    (folder / "a.jpeg").write_bytes(imagecodecs.jpeg8_encode(values, level=98))
+    assert main(["denoise", "a.jpeg", "-o", output, "--quiet"]) == 0
+    decode = imagecodecs.jpeg8_decode if output == "b.jpg" else imagecodecs.png_decode
+    back = decode((folder / output).read_bytes()).astype(float)
+    assert back.shape == values.shape
+    assert rms(back - clean) < 0.6 * rms(values - clean)
+
+
+def test_pages_of_a_tiff(folder, capsys, rng):
+    levels = np.array([1.0, 0.5, 0.2])[:, None, None]
+    pages = np.rint(200 * levels * IMAGE + 8 * rng.standard_normal((3, *IMAGE.shape)) + 30)
+    pages = np.clip(pages, 0, 255).astype("u1")
+    tifffile.imwrite("a.tif", pages, photometric="minisblack")
+    assert main(["denoise", "a.tif", "-o", "b.tif", "--figures", "f"]) == 0
+    assert "3 pages, 64 × 48 pixels, 1 channel, uint8" in capsys.readouterr().out
+    back = tifffile.imread("b.tif")
+    for page, found in zip(pages, back, strict=True):
+        assert_array_equal(found, np.clip(np.rint(denoise(page).signal), 0, 255))
+    assert sorted(os.listdir("f")) == [f"denoised_page_{k}.png" for k in (1, 2, 3)]
+    assert main(["denoise", "a.tif", "-o", "c.tif", "--volume", "--quiet"]) == 0
+    volume = np.clip(np.rint(denoise(pages).signal), 0, 255)
+    assert_array_equal(tifffile.imread("c.tif"), volume)
+    assert not np.array_equal(volume, back)
+    fails(capsys, ["denoise", "a.tif", "-o", "b.png"], "must be of the type of the input")
+    tifffile.imwrite("one.tif", pages[0])
+    fails(capsys, ["denoise", "one.tif", "-o", "b.tif", "--volume"], "several pages")
+    np.save("a.npy", NOISY)
+    fails(capsys, ["denoise", "a.npy", "-o", "b.npy", "--volume"], "--volume is for .tif files")
+
+
+def test_flac_and_ogg_need_an_extra(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "soundfile", None)
+    for name in ("a.flac", "a.ogg"):
+        (folder / name).write_bytes(b"fLaC")
+        fails(capsys, ["denoise", name, "-o", "b.wav"], r"soundfile: .*sparsebayes\[sound\]")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "output"),
+    [
+        ("a.flac", "PCM_16", "b.flac"),
+        ("a.flac", "PCM_24", "b.wav"),
+        ("a.flac", "PCM_S8", "b.wav"),
+        ("a.ogg", "VORBIS", "b.wav"),
+        ("a.ogg", "VORBIS", "b.ogg"),
+    ],
+)
+def test_compressed_sounds(folder, capsys, rng, name, kind, output):
+    sound = pytest.importorskip("soundfile")
+    tone = 0.5 * np.sin(0.2 * np.arange(20_000))
+    noisy = np.stack([tone, -tone], axis=1) + 0.05 * rng.standard_normal((20_000, 2))
+    sound.write(name, noisy, 16_000, subtype=kind)
+    assert main(["denoise", name, "-o", output]) == 0
+    assert "a.flac: 20000" in (out := capsys.readouterr().out) or "a.ogg: 20000" in out
+    back, rate = sound.read(output)
+    assert rate == 16_000 and back.shape == noisy.shape
+    assert rms(back[:, 0] - tone) < 0.5 * rms(noisy[:, 0] - tone)
+    assert rms(back[:, 1] + tone) < 0.5 * rms(noisy[:, 1] - -tone)
+
+
+@pytest.fixture
+def long_ones(monkeypatch):
+    """Files are long, and go piece by piece, from a few samples on."""
+    for module in (denoise_command, media, read, long_signals):
+        monkeypatch.setattr(module, "LONGEST", 150_000)
+    monkeypatch.setattr(pieces, "_KEPT", 1 << 16)
+
+
+@pytest.mark.parametrize("bits", [8, 16, 24])
+def test_long_sounds(folder, rng, long_ones, bits):
+    n = 160_000
+    tone = 0.5 * np.sin(0.002 * np.arange(n))
+    noisy = np.stack([tone, -tone], axis=1) + 0.05 * rng.standard_normal((n, 2))
+    whole = np.rint(noisy * 2 ** (bits - 1)).astype("<i4")
+    packed = (whole + 128).astype("u1") if bits == 8 else whole.astype("<i2")
+    content = packed.tobytes()
+    if bits == 24:
+        content = whole.reshape(-1, 1).view("u1")[:, :3].tobytes()
+    with wave.open("a.wav", "wb") as file:
+        file.setparams((2, bits // 8, 16_000, 0, "NONE", ""))
+        file.writeframes(content)
+    assert main(["denoise", "a.wav", "-o", "b.wav", "--std", "s.npy", "--figures", "f"]) == 0
+    _, back = wavfile.read("b.wav")
+    back = back / 128 - 1 if bits == 8 else back / 2.0 ** (31 if bits == 24 else 15)
+    assert back.shape == noisy.shape
+    result = denoise(whole[:, 0] + 0.0)
+    assert isinstance(result.fits[0], long_signals.PiecewiseFit)
+    assert_allclose(back[:, 0], result.signal / 2 ** (bits - 1), atol=0.6 / 2 ** (bits - 1))
+    assert_allclose(np.load("s.npy")[:, 0], result.std, rtol=1e-3)
+    assert rms(back[:, 1] + tone) < 0.3 * 0.05
+    assert len(os.listdir("f")) == 2
+
+
+def test_long_arrays(folder, rng, long_ones):
+    y = (np.sin(0.002 * np.arange(160_000)) + 0.3 * rng.standard_normal(160_000)).astype("f4")
+    np.save("a.npy", y)
+    assert main(["denoise", "a.npy", "-o", "b.npy", "--dictionary", "haar", "--quiet"]) == 0
+    back = np.load("b.npy")
+    assert back.dtype == y.dtype
+    assert_array_equal(back, denoise(y, "haar").signal)
+    np.save("a.npy", np.rint(100 * y).astype("i2"))
+    assert main(["denoise", "a.npy", "-o", "b.npy", "--dictionary", "haar", "--quiet"]) == 0
+    assert np.load("b.npy").dtype == "f8"
+    y[5] = np.nan
+    np.save("a.npy", y)
+    assert main(["denoise", "a.npy", "-o", "b.npy", "--quiet"]) == 2
