@@ -105,7 +105,7 @@ def denoising():
     left.plot(t, f, color="black", linestyle="--", linewidth=1, label="HeaviSine", zorder=2.5)
     DenoiseDisplay.from_denoised(found, y, t=t, ax=left)
     t, y, f = make_signal("doppler", 2048, snr=5, random_state=0)
-    DenoiseDisplay.from_denoised(denoise(y), y, kind="shrinkage", ax=right)
+    DenoiseDisplay.from_denoised(denoise(y, "sym8"), y, kind="shrinkage", ax=right)
     right.set_title("Doppler, sym8 wavelets", fontsize="medium")
     figure.savefig(IMAGES / "denoising.png", dpi=120)
 

@@ -81,7 +81,7 @@ def fit(case: Case, seed: int, repetition: int) -> tuple[Denoised, Array, Array]
     y = noisy(f, case.snr, np.random.default_rng([seed, repetition]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return denoise(y, case.dictionary(), prior=case.prior), y, f
+        return denoise(y, case.dictionary(), method="sparse", prior=case.prior), y, f
 
 
 def one(number: int, seed: int, repetition: int) -> tuple[float, float]:

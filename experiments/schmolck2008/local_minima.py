@@ -210,7 +210,7 @@ def _default(report: Report, setting: Setting, given: Task, ends: list[End]) -> 
     """`denoise`, which centres the samples, and exchanges functions of a union in groups."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = denoise(given.y, setting.dictionary(), prior=setting.prior)
+        found = denoise(given.y, setting.dictionary(), method="sparse", prior=setting.prior)
     error = float(np.mean((found.signal - given.f) ** 2))
     if setting.signal == "blocks_sinc":  # the same problem
         gap = found.noise_maxima[0][1] - max(end.objective for end in ends)

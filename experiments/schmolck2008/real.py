@@ -7,9 +7,9 @@ deviation 20. The error is against the data before noise was added, which have s
 own. "Within 2 std" is the share of samples inside the band of two standard deviations; 95 % would
 be right.
 
-All use the dictionary "sym8" and estimate the noise. "sparse" is the default with the BIC prior,
-"ash" averages over the precisions of a band; soft thresholding at the universal threshold and
-BayesShrink are what the usual wavelet packages have.
+All estimate the noise. "average" is the default, which also chooses the dictionary; the others use
+"sym8". "sparse" has the BIC prior; soft thresholding at the universal threshold and BayesShrink are
+what the usual wavelet packages have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sparsebayes.datasets import load_benchmark
 
 Array = np.ndarray
 
-METHODS = ("sparse", "ash", "soft", "bayes")
+METHODS = ("average", "sparse", "soft", "bayes")
 WITH_STD = METHODS[:2]
 DECIBELS, GREY_NOISE = 10.0, 20.0
 SHOWN = 1400  # samples of the record in the figure

@@ -66,7 +66,7 @@ class Recording:
 
 def _by_dct(prior: str) -> Callable[[Recording], Array]:
     def in_band(recording: Recording) -> Array:
-        found = denoise(recording.blocks, "dct", prior=prior, axes=1)
+        found = denoise(recording.blocks, "dct", method="sparse", prior=prior, axes=1)
         return found.reconstruct(np.flatnonzero(recording.band))
 
     return in_band
@@ -288,7 +288,9 @@ def _tell(report: Report, shown: dict[str, dict[str, Array]], recordings: list[R
     for recording in recordings[1:]:
         kept = [
             np.isfinite(
-                denoise(recording.blocks, "dct", prior=prior, axes=1).alpha[:, recording.band]
+                denoise(recording.blocks, "dct", method="sparse", prior=prior, axes=1).alpha[
+                    :, recording.band
+                ]
             )
             .sum(axis=1)
             .mean()
@@ -306,7 +308,7 @@ def _spans(ax, marked: Array, fs: float) -> None:
 
 
 def _ric(recording: Recording, block: int) -> Denoised:
-    return denoise(recording.blocks[block], "dct", prior="ric")
+    return denoise(recording.blocks[block], "dct", method="sparse", prior="ric")
 
 
 def _figure16(recording: Recording):

@@ -144,7 +144,9 @@ def one(number: int, seed: int, repetition: int) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for row in block.rows:
-            found = denoise(y, block.dictionary(), prior=PRIORS[row.prior], noise=noise)
+            found = denoise(
+                y, block.dictionary(), method="sparse", prior=PRIORS[row.prior], noise=noise
+            )
             error = float(np.mean((found.signal - f) ** 2))
             out.append((found.n_active, error, found.noise_variance))
     return np.array(out)

@@ -11,6 +11,7 @@ Array = np.ndarray
 
 _MAD = 0.6744897501960817  # the median of |x| for a standard normal x
 _WAVELET = "sym8"
+_ROUNDED = 1e-11  # of the largest sample: filters are not known better
 _SHORTEST = 8  # a shorter axis has no scales to tell apart
 
 
@@ -22,7 +23,8 @@ def noise_of_details(values: Array) -> float:
 def white_noise(signal: Array) -> float:
     """The variance of the noise, if it is the same everywhere and at all scales.
 
-    It is found in the finest details along all axes, at all places: a signal has least there.
+    It is found in the finest details along all axes, at all places: a signal has least there. What
+    may be rounding is none.
     """
     axes = [axis for axis, length in enumerate(signal.shape) if length >= _SHORTEST]
     even = tuple(slice(0, n // 2 * 2 if n >= _SHORTEST else n) for n in signal.shape)
@@ -32,4 +34,6 @@ def white_noise(signal: Array) -> float:
         for axis in axes:
             details = pywt.dwt(details, _WAVELET, "periodization", axis=axis)[1]
         found.append(np.ravel(details))
-    return noise_of_details(np.concatenate(found))
+    noise = noise_of_details(np.concatenate(found))
+    rounding = max(_ROUNDED, 8.0 * float(np.finfo(signal.dtype).eps)) * np.abs(signal).max()
+    return noise if noise > float(rounding) ** 2 else 0.0

@@ -252,8 +252,9 @@ def denoised(y: Array, *args: Any, **options: Any) -> list[Any]:
 @fit
 def denoise_closed_form() -> list[Any]:
     y = make_signal("doppler", 1024, snr=5, random_state=0)[1]
-    found = [part for prior in ("bic", "flat", "ric") for part in denoised(y, prior=prior)]
-    return found + denoised(y, "dct") + denoised(y, method="ash")
+    priors = ("bic", "flat", "ric")
+    found = [part for prior in priors for part in denoised(y, method="sparse", prior=prior)]
+    return found + denoised(y, "dct", method="sparse") + denoised(y, method="ash")
 
 
 @fit
@@ -261,7 +262,15 @@ def denoise_image() -> list[Any]:
     rng = np.random.default_rng(0)
     image = np.add.outer(np.arange(48) > 20, np.arange(64) / 32)
     image = image + 0.1 * rng.standard_normal((48, 64))
-    return denoised(image, method="ash") + denoised(image, axes=(1,))
+    return denoised(image, method="ash") + denoised(image, method="sparse", axes=(1,))
+
+
+@fit
+def denoise_average() -> list[Any]:
+    y = make_signal("doppler", 1024, snr=5, random_state=0)[1]
+    image = np.add.outer(np.arange(48) > 20, np.arange(64) / 32)
+    image = image + 0.1 * np.random.default_rng(0).standard_normal((48, 64))
+    return denoised(y) + denoised(y, "mdct") + denoised(image)
 
 
 @fit
