@@ -78,5 +78,5 @@ def _evidence(
     views = Views(dictionary, signal.shape, None, padded)
     around = Neighbourhoods(views.transform)
     noises = [noise] * len(around.bands)
-    rules = learn_rules(around, list(views.analyse(signal)), noises, views.n_bases)
+    rules = learn_rules(around, list(views.analyse(signal)), noises, views.n_bases, weights=False)
     return rules.log_evidence * signal.size

@@ -83,7 +83,12 @@ class Rules:
 
 
 def learn_rules(
-    around: Neighbourhoods, views: Sequence[Array], noises: Sequence[float], n_bases: int
+    around: Neighbourhoods,
+    views: Sequence[Array],
+    noises: Sequence[float],
+    n_bases: int,
+    *,
+    weights: bool = True,
 ) -> Rules:
     """The rules for a signal.
 
@@ -95,11 +100,13 @@ def learn_rules(
         For each band the noise variance of its coefficients.
     n_bases : int
         How many bases all of them are from.
+    weights : bool
+        Whether those of neighbours are chosen; the evidence does not depend on them.
     """
     all_z = [energies(around, view, noises) for view in views]
     counts = Counts(around, len(views))
     counts.add(all_z)
-    return rules_of(counts, around, all_z, noises, n_bases)
+    return rules_of(counts, around, all_z if weights else [], noises, n_bases)
 
 
 def energies(around: Neighbourhoods, coefficients: Array, noises: Sequence[float]) -> Array:
@@ -152,7 +159,7 @@ def rules_of(
     around : Neighbourhoods
         Of the transform that made `some`; it has the same bands, of any length.
     some : sequence of ndarray
-        Energies from which weights are chosen.
+        Energies from which weights are chosen; if there are none, weights are zero.
     noises : sequence of float
         For each band the noise variance of its coefficients.
     n_bases : int
@@ -165,11 +172,12 @@ def rules_of(
         proof = float(np.log(size / _MANY))
         prior = shrinkage_prior.estimate(histogram, shrinkage_prior.LEAST_TOGETHER, n_bases, proof)
         evidence += prior.log_evidence
-        own = around.bands[len(rules) : len(rules) + len(bands)]
-        sizes = np.array([some[0][band.index].size for band in own], dtype=float)
+        sizes = np.array(
+            [np.prod([part.stop - part.start for part in band.index]) for band in bands]
+        )
         for share in sizes / sizes.sum():
             number = len(rules)
-            beside, above = _weights(around, some, number, prior)
+            beside, above = _weights(around, some, number, prior) if some else (0.0, 0.0)
             rules.append(Rule(prior, beside, above, noises[number]))
             evidence -= 0.5 * share * size * float(np.log(noises[number]))
         total += size
