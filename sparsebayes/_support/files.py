@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
+import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+import numpy as np
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -28,9 +32,10 @@ def check_output(path: str, *inputs: str | None) -> None:
             raise ValueError(f"output {path!r} is also an input; choose another name")
 
 
-def write_files(files: Mapping[Path, bytes]) -> None:
+def write_files(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     """Write all files under temporary names beside their own, then rename them.
 
+    What is long comes piece by piece.
     A failure before the renaming leaves every old file as it was, and no new one.
     """
     staged: list[tuple[str, Path]] = []
@@ -42,7 +47,7 @@ def write_files(files: Mapping[Path, bytes]) -> None:
             descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
             staged.append((name, path))
             with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content)
+                stream.writelines([content] if isinstance(content, bytes) else content)
             os.chmod(name, 0o666 & ~umask)  # mkstemp gives 0o600
         for name, path in staged:
             os.replace(name, path)
@@ -50,3 +55,16 @@ def write_files(files: Mapping[Path, bytes]) -> None:
         for name, _ in staged:
             with suppress(FileNotFoundError):
                 os.unlink(name)
+
+
+def temporary_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An empty array in a temporary file, which has no name and vanishes with the array."""
+    folder, needed = tempfile.gettempdir(), math.prod(shape) * dtype.itemsize
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise OSError(
+            f"A result takes {needed} bytes, and {folder} has {free}; give arrays for it (out, "
+            "std_out), or set TMPDIR to a larger place."
+        )
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype, "w+", shape=shape)

@@ -16,6 +16,7 @@ _EXTRAS = {
     "skops": "persistence",
     "skpro": "sktime",
     "sktime": "sktime",
+    "soundfile": "sound",
     "tifffile": "images",
 }
 

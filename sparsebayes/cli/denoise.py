@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,17 +23,19 @@ from sparsebayes.cli.csv_table import (
     read_table,
 )
 from sparsebayes.cli.figures import check_directory, new_axes, png
-from sparsebayes.cli.media import SUFFIXES, Media, encode_npy, read_media
+from sparsebayes.cli.media import OTHERS, SUFFIXES, Media, encode_npy, place, read_media
 from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned, joined
-from sparsebayes.denoising import METHODS, denoise
-from sparsebayes.dictionaries import as_dictionary
+from sparsebayes.denoising import LONGEST, METHODS, Denoised, denoise
 from sparsebayes.persistence import package_version
 
 _COVERAGE = 0.95
 _RESULTS = ("denoised", "std", "lower", "upper")
 _KINDS = {".csv": ".csv", **SUFFIXES}
-_OPTIONS = {".csv": ("column", "time", "coverage"), ".npy": ("axes",)}  # of one kind of file only
+# Options of one kind of file only.
+_OPTIONS = {".csv": ("column", "time", "coverage"), ".npy": ("axes",), ".tif": ("volume",)}
+_CHUNK = 1 << 20  # values that are looked at at a time
+_SHOWN = 1 << 14  # samples in the figure of a long signal
 
 
 @dataclass
@@ -42,9 +44,10 @@ class Outcome:
 
     signal: np.ndarray
     std: np.ndarray
-    noise_variances: list[float] = field(default_factory=list)
-    kept: int = 0
-    coefficients: int = 0
+    results: list[Denoised] = field(default_factory=list)
+    removed: float = 0.0  # sum of squares
+    energy: float = 0.0  # the same of the samples, without their means
+    missing: int = 0
     figures: dict[Path, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -70,7 +73,7 @@ def _check_files(args: Namespace) -> None:
         check_directory(args.figures)
 
 
-def _denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
+def _denoise_file(args: Namespace) -> tuple[dict[Path, Any], str]:
     """Denoise a file.
 
     Parameters
@@ -81,7 +84,7 @@ def _denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
     Returns
     -------
     files : dict of Path to bytes
-        Files to write, by name.
+        Files to write, by name; the bytes of long ones come piece by piece.
     report : str
         Text of the report.
     """
@@ -89,7 +92,7 @@ def _denoise_file(args: Namespace) -> tuple[dict[Path, bytes], str]:
     start = time.monotonic()
     with ProgressLine(quiet=args.quiet) as line:
         line.text = f"reading {args.input}"
-        data = _column(args) if kind == ".csv" else read_media(args.input)
+        data = _column(args) if kind == ".csv" else _media(args)
         outcome = _denoise(data, args, line)
         line.text = f"writing {args.output}"
         files = {Path(args.output): data.encode(outcome.signal, outcome.std)}
@@ -108,9 +111,10 @@ def _check_options(args: Namespace) -> str:
             f"{args.input}: files of type {suffix or 'none'!r} cannot be denoised; those of type "
             f"{', '.join(_KINDS)} can"
         )
-    if _KINDS.get(Path(args.output).suffix.lower()) != kind:
+    if _KINDS.get(Path(args.output).suffix.lower()) not in (kind, OTHERS.get(kind, kind)):
+        ends = f"{kind} or {OTHERS[kind]}" if kind in OTHERS else kind
         raise ValueError(
-            f"output {args.output!r} must be of the type of the input; let its name end in {kind}"
+            f"output {args.output!r} must be of the type of the input; let its name end in {ends}"
         )
     for owner, options in _OPTIONS.items():
         given = [option for option in options if getattr(args, option) is not None]
@@ -121,6 +125,10 @@ def _check_options(args: Namespace) -> str:
     if args.std and Path(args.std).suffix.lower() != ".npy":
         raise ValueError(f"--std {args.std!r} is written as .npy; let its name end so")
     return kind
+
+
+def _media(args: Namespace) -> Media:
+    return read_media(args.input, args.output, volume=bool(args.volume))
 
 
 def _column(args: Namespace) -> Media:
@@ -163,80 +171,149 @@ def _is_numeric(table: Table, name: str) -> bool:
 
 def _denoise(data: Media, args: Namespace, line: ProgressLine) -> Outcome:
     """Denoise the channels, one after another."""
-    args.method = args.method or _method(data, args)
+    args.method = args.method or ("average" if args.prior is None else "sparse")
     args.prior = args.prior or "bic"
-    options = {name: getattr(args, name) for name in ("dictionary", "prior", "noise", "method")}
-    options |= {"axes": args.axes, "t": data.t}
     _check_values(data, args)
-    single = data.values.dtype.kind == "f" and data.values.dtype.itemsize <= 4
-    signal = data.values.astype(np.float32 if single else np.float64)
-    with_std = data.holds_std or bool(args.std)
-    outcome = Outcome(signal, np.zeros(signal.shape if with_std else 0, signal.dtype))
-    for k, (name, place) in enumerate(data.channels):
-        counted = f", {name} ({k + 1} of {len(data.channels)})" if name else ""
+    options = {name: getattr(args, name) for name in ("dictionary", "prior", "noise", "method")}
+    options |= {"axes": args.axes, "t": data.t, "n_shifts": args.n_shifts or "auto"}
+    options["noise_model"] = args.noise_model
+    channels = data.channels
+    if data.colours is not None:
+        channels, options["channel_axis"] = (("", data.colours),), -1
+    dtype, with_std = _float_type(data.values), data.holds_std or bool(args.std or args.figures)
+    shape = data.values.shape
+    outcome = Outcome(place(shape, dtype), place(shape if with_std else (0,), dtype))
+    if sum(np.size(data.values[where]) for _, where in channels) < data.values.size:
+        outcome.signal[...] = data.values  # what is not denoised stays
+        outcome.std[...] = 0.0
+    for k, (name, where) in enumerate(channels):
+        counted = f", {name} ({k + 1} of {len(channels)})" if name else ""
         line.text = f"denoising {data.source}{counted}"
-        with warnings.catch_warnings(record=True) as caught:
+        y = data.values[where]
+        if y.dtype.kind == "f" and y.dtype != dtype:
+            y = y.astype(dtype)
+        std = outcome.std[where] if with_std else None
+        with warnings.catch_warnings(record=True) as caught, line.following():
             warnings.simplefilter("always")
-            result = denoise(signal[place], **options)
-            if with_std:
-                outcome.std[place] = result.std
+            verbose = 2 if line.shown else 0
+            result = denoise(y, out=outcome.signal[where], std_out=std, verbose=verbose, **options)
         told = dict.fromkeys(" ".join(str(w.message).split()) for w in caught)
         outcome.notes += [f"{name}: {note}" if name else note for note in told]
         if args.figures:
             stem = "_".join(["denoised", *name.split()])
-            drawn = _figure(result, signal[place], options["t"])
+            drawn = _figure(result, y, data.t)
             outcome.figures[Path(args.figures) / f"{stem}.png"] = drawn
-        signal[place] = result.signal
-        outcome.noise_variances += np.ravel(result.noise_variance).tolist()
-        outcome.kept += int(np.sum(result.n_active))
-        outcome.coefficients += np.size(result.coefficients)
+        outcome.results.append(result)
+        _compare(outcome, y, result.signal)
     return outcome
 
 
-def _method(data: Media, args: Namespace) -> str:
-    """The default: for images, which are hardly sparse, the average over precisions."""
-    if not data.image or args.prior is not None or np.isnan(data.values).any():
-        return "sparse"
-    return "ash" if as_dictionary(args.dictionary).orthonormal else "sparse"
+def _float_type(values: np.ndarray) -> np.dtype:
+    """Of the results: single precision for floats of that or less, and for long short integers."""
+    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
+    short = values.size > LONGEST and values.dtype.itemsize <= 2  # saves half of the place
+    return np.dtype(np.float32 if single or short else np.float64)
+
+
+def _parts(*arrays: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """Parts of arrays of the same shape, in double precision."""
+    step = max(1, _CHUNK * len(arrays[0]) // max(arrays[0].size, 1))
+    for start in range(0, len(arrays[0]), step):
+        yield tuple(np.asarray(one[start : start + step], np.float64) for one in arrays)
+
+
+def _compare(outcome: Outcome, y: np.ndarray, signal: np.ndarray) -> None:
+    """Count what was removed, and what was missing."""
+    total = square = 0.0
+    count = 0
+    for before, after in _parts(y, signal):
+        seen = ~np.isnan(before)
+        values = before[seen]
+        outcome.removed += float(np.sum((values - after[seen]) ** 2))
+        total, square = total + float(values.sum()), square + float(np.sum(values**2))
+        count += values.size
+    outcome.missing += y.size - count
+    outcome.energy += max(square - total**2 / max(count, 1), 0.0)
 
 
 def _check_values(data: Media, args: Namespace) -> None:
     values = data.values
-    if np.isinf(values).any():
-        raise ValueError(f"{data.source}: there are infinite values; NaN stands for missing ones")
-    for name, place in data.channels:
-        if np.isnan(values[place]).all():
-            raise ValueError(f"{data.source}: every sample{name and f' of {name}'} is missing")
+    if values.dtype.kind == "f":
+        if any(np.isinf(part).any() for (part,) in _parts(values)):
+            raise ValueError(
+                f"{data.source}: there are infinite values; NaN stands for missing ones"
+            )
+        for name, where in data.channels:
+            if all(np.isnan(part).all() for (part,) in _parts(values[where])):
+                raise ValueError(f"{data.source}: every sample{name and f' of {name}'} is missing")
     several = values.ndim > 1 and args.axes is not None
     if args.figures and (several or values[data.channels[0][1]].ndim > 2):
         raise ValueError(f"--figures draws one signal or image; {data.source} has more")
 
 
-def _figure(result: Any, y: np.ndarray, t: np.ndarray | None) -> bytes:
+def _figure(result: Denoised, y: np.ndarray, t: np.ndarray | None) -> bytes:
+    """Of a long signal the middle."""
     from sparsebayes.plots import DenoiseDisplay
 
     axes = new_axes(13, 4.5, columns=3) if y.ndim == 2 else new_axes()
-    return png(DenoiseDisplay.from_denoised(result, y, t=t, ax=axes).figure_)
+    if y.ndim > 1 or y.size <= LONGEST:
+        return png(DenoiseDisplay.from_denoised(result, y, t=t, ax=axes).figure_)
+    middle = slice((y.size - _SHOWN) // 2, (y.size + _SHOWN) // 2)
+    samples, signal, std = (one[middle].astype(float) for one in (y, result.signal, result.std))
+    numbers = np.arange(middle.start, middle.stop) if t is None else t[middle]
+    display = DenoiseDisplay(y=samples, signal=signal, std=std, members=[], t=numbers)
+    return png(display.plot(axes).figure_)
 
 
 def _report(
     data: Media, outcome: Outcome, args: Namespace, seconds: float, files: Iterable[Path]
 ) -> str:
-    missing = np.count_nonzero(np.isnan(data.values))
-    filled = f", {missing} missing (filled)" if missing else ""
-    estimated = "" if args.noise == "estimate" else " (given)"
-    noise = joined([f"{std:.4g}" for std in np.sqrt(outcome.noise_variances)])
-    how = ("method", METHODS[args.method])
-    if args.method == "sparse":
-        how = ("prior", str(args.prior))
+    results = outcome.results
+    filled = f", {outcome.missing} missing (filled)" if outcome.missing else ""
+    given = "" if isinstance(args.noise, str) else " (given)"
+    variances = np.concatenate([np.ravel(one.noise_variance) for one in results])
+    noise = joined([f"{std:.4g}" for std in np.sqrt(variances)])
+    removed = outcome.removed / outcome.energy if outcome.energy > 0 else 0.0
     rows: Rows = [
         ("data", f"{data.source}: {data.about}{filled}"),
-        ("dictionary", args.dictionary),
-        how,
-        ("noise std", noise + estimated),
-        ("coefficients", f"{outcome.kept} kept of {outcome.coefficients}"),
+        ("dictionary", joined(list(dict.fromkeys(map(_dictionaries, results))))),
+        ("method", joined(list(dict.fromkeys(map(_how, results))))),
+    ]
+    if any(one.method == "sparse" for one in results):
+        rows.append(("prior", str(args.prior)))
+    if args.noise_model != "gaussian":
+        rows.append(("noise model", args.noise_model))
+    rows += [
+        ("noise std", noise + given),
+        ("coefficients", _kept(results)),
+        ("removed", f"{100 * removed:.3g} % of the variance"),
         ("time", f"{seconds:.2f} s"),
     ]
     rows += [("note", note) for note in outcome.notes]
     rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
     return "\n".join([f"sparsebayes {package_version()}: denoising", "", *aligned(rows)])
+
+
+def _how(result: Denoised) -> str:
+    bases = f" ({result.n_bases} bases)" if result.method == "average" else ""
+    return METHODS[result.method] + bases
+
+
+def _dictionaries(result: Denoised) -> str:
+    """The names of those that are averaged over, or joined."""
+    return " and ".join(
+        " + ".join(member.label for member in one.members) for one in result.dictionaries
+    )
+
+
+def _kept(results: Iterable[Denoised]) -> str:
+    """How many coefficients were kept; averages drop none."""
+    kept = count = 0
+    how = "kept"
+    for result in results:
+        kept += int(np.sum(result.n_active))
+        if result.method == "average":
+            how, count = "kept by more than half,", count + result.signal.size
+        else:
+            count += np.size(result.coefficients)
+    return f"{kept} {how} of {count}"

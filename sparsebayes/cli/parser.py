@@ -141,42 +141,62 @@ def _inspect(parser: ArgumentParser) -> None:
 
 def _denoise(parser: ArgumentParser) -> None:
     from sparsebayes._rvm.options import PRIORS
-    from sparsebayes.denoising import METHODS
+    from sparsebayes.denoising import METHODS, NOISE_MODELS
 
     parser.add_argument(
         "input",
         metavar="IN",
-        help="a column of a .csv file, a .npy array of 1 to 3 dimensions, a .wav sound or a .png "
-        "or .tif image; channels are denoised one by one, NaN and empty cells are filled",
+        help="a column of a .csv file, a .npy array of 1 to 3 dimensions, a .wav, .flac or .ogg "
+        "sound, or a .png, .jpg or .tif image; channels of sounds are denoised one by one, NaN and "
+        "empty cells are filled",
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="file of the same type as IN"
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="file of the same type as IN; or .wav for other sounds, .png for .jpg",
     )
     parser.add_argument(
         "--dictionary",
-        default="sym8",
+        default="auto",
         metavar="D",
-        help="an orthogonal wavelet, 'dual_tree', 'dct', 'mdct' for sound, 'thin_plate' or others; "
-        "'haar+dct' joins two (sym8)",
+        help="'auto' (default: the wavelet or the cosines in frames that suit the signal, complex "
+        "wavelets for images), an orthogonal wavelet, 'dual_tree', 'dct', 'mdct', 'thin_plate' or "
+        "others; 'haar+dct' joins two",
     )
     parser.add_argument(
         "--prior",
         type=word_or_number(PRIORS),
         metavar="P",
-        help=f"{', '.join(PRIORS)} or a number, the smoothness prior's c (bic)",
+        help=f"{', '.join(PRIORS)} or a number, the smoothness prior's c (bic), of --method sparse",
     )
     parser.add_argument(
         "--noise",
-        type=word_or_number(["estimate"]),
+        type=word_or_number(["estimate", "per_level"]),
         default="estimate",
         metavar="V",
-        help="'estimate' (default) or the noise variance, in the units of the values squared",
+        help="'estimate' (default), 'per_level' for noise that is not white, or the noise "
+        "variance, in the units of the values squared",
+    )
+    parser.add_argument(
+        "--noise-model",
+        choices=NOISE_MODELS,
+        default="gaussian",
+        help="'poisson' for counts, 'multiplicative' for noise that grows with the signal "
+        "(gaussian)",
     )
     parser.add_argument(
         "--method",
         choices=METHODS,
-        help="'sparse' (default) keeps few coefficients; 'ash' (default for images without "
-        "gaps) keeps all; or a classical threshold",
+        help="'average' (default) averages over precisions and bases; 'sparse' (default with "
+        "--prior) keeps few coefficients; the others are simpler",
+    )
+    parser.add_argument(
+        "--n-shifts",
+        type=positive_whole,
+        metavar="N",
+        help="shifts of the signal by which bases are made for the average (default: 4 to 16)",
     )
     parser.add_argument(
         "--std", metavar="FILE", help="store the standard deviation of the result as .npy"
@@ -193,6 +213,13 @@ def _denoise(parser: ArgumentParser) -> None:
     )
     table.add_argument(
         "--coverage", type=probability, metavar="P", help="of lower and upper (0.95)"
+    )
+    image = parser.add_argument_group(".tif files")
+    image.add_argument(
+        "--volume",
+        action="store_true",
+        default=None,
+        help="the pages are one volume (default: each is an image of its own)",
     )
     array = parser.add_argument_group(".npy files")
     array.add_argument(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from types import TracebackType
 from typing import TextIO
 
@@ -40,8 +43,22 @@ class ProgressLine:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._tick, daemon=True)
 
+    @property
+    def shown(self) -> bool:
+        """Whether there is somebody to see it."""
+        return self.stream.isatty() and not self.quiet
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """While the block runs, the last line that it prints is added to the text."""
+        if not self.shown:
+            yield
+            return
+        with redirect_stdout(_LastLine(self)):
+            yield
+
     def __enter__(self) -> ProgressLine:
-        if self.stream.isatty() and not self.quiet:
+        if self.shown:
             self._thread.start()
         return self
 
@@ -67,3 +84,15 @@ class ProgressLine:
     def _show(self, text: str) -> None:
         self.stream.write(f"\r{text}\x1b[K")  # the rest of the line is wiped
         self.stream.flush()
+
+
+class _LastLine(io.TextIOBase):
+    """A file of which the last line is shown after the text of a progress line."""
+
+    def __init__(self, line: ProgressLine) -> None:
+        self._line, self._text = line, line.text
+
+    def write(self, text: str) -> int:
+        if text.strip():
+            self._line.text = f"{self._text}: {text.strip().rpartition('] ')[2]}"
+        return len(text)

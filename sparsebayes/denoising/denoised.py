@@ -55,8 +55,12 @@ class Denoised:
         The one that was given, or chosen; of images, the first of those averaged over.
     method : str
         What was done: "sparse" where "average" was not possible.
+    dictionaries : tuple of Dictionary
+        Those averaged over: for images more than one, if none was given.
     n_shifts : int
         By how many shifts of the signal bases were made of the dictionary.
+    n_bases : int
+        The number of bases averaged over.
     fits : list of SignalFit
         The fit to each signal, on the grid of the dictionary.
     layout : Layout
@@ -81,12 +85,11 @@ class Denoised:
         layout = observed.layout
         self.fits, self.layout, self.dictionary = fits, layout, dictionary
         self.method, self.n_shifts = method, n_shifts
+        self.n_bases = max(fit.n_bases for fit in fits)
+        self.dictionaries = max((fit.dictionaries for fit in fits), key=len) or (dictionary,)
         self._means, self._grid, self._dtype = means, grid, dtype
         self._observed = observed
-        joined = self._join(
-            grid.at_samples(fit.signal()) + mean for fit, mean in zip(fits, means, strict=True)
-        )
-        self._stable = observed.stable(joined)  # among additive noise
+        self._stable = observed.stable(self._estimate())  # among additive noise
         self.signal = observed.signal(self._stable)
         variances = layout.scalars([fit.noise_variance for fit in fits])
         self.noise_variance = observed.noise_variance(variances)
@@ -97,6 +100,21 @@ class Denoised:
         self.converged = all(fit.converged for fit in fits)
         worst = next((fit for fit in fits if not fit.converged), fits[0])
         self.stop_reason = worst.stop_reason
+
+    def _estimate(self) -> Array:
+        return self._join(
+            self._grid.at_samples(fit.signal()) + mean
+            for fit, mean in zip(self.fits, self._means, strict=True)
+        )
+
+    def _move(self, out: Array | None, std_out: Array | None) -> None:
+        """Write the signal and its standard deviation into arrays, and have them there."""
+        if out is not None:
+            out[...] = self.signal
+            self.signal = out
+        if std_out is not None:
+            std_out[...] = self.std
+            self.std = std_out
 
     @cached_property
     def parts(self) -> tuple[Array, ...]:
@@ -195,6 +213,6 @@ class Denoised:
         return self.layout.join([np.asarray(array, dtype=self._dtype) for array in arrays])
 
     def __repr__(self) -> str:
-        size = sum(fit.coefficients.size for fit in self.fits)
+        size = sum(int(np.prod(fit.transform.coefficient_shape)) for fit in self.fits)
         kept = int(np.sum(self.n_active))
         return f"<Denoised: {kept} of {size} coefficients kept, {self.dictionary}>"

@@ -26,6 +26,7 @@ from sparsebayes.denoising.closed_form import ClosedFormFit
 from sparsebayes.denoising.denoised import Denoised
 from sparsebayes.denoising.grid import lay_grid
 from sparsebayes.denoising.inputs import centred, check_positions, check_signal
+from sparsebayes.denoising.long_signals import check_place, denoise_long, is_long
 from sparsebayes.denoising.methods import METHODS
 from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.sequential_fit import SequentialFit
@@ -47,6 +48,8 @@ def denoise(
     t: Any = None,
     max_iter: int = 10_000,
     tol: float = 0.01,
+    out: Any = None,
+    std_out: Any = None,
     verbose: int = 0,
 ) -> Denoised:
     """Remove noise from signals, images or volumes.
@@ -102,8 +105,14 @@ def denoise(
     max_iter, tol : int, float, default=10000, 0.01
         Of the sequential solver, which is used where "sparse" has no closed form: the largest
         number of steps, and the gain in log evidence for 1000 samples below which it ends.
+    out, std_out : ndarray or None, default=None
+        Arrays of the shape of y, for the signal and for its standard deviation, such as memory
+        maps. The result then has these. Signals of one dimension and more than 2^22 samples are
+        averaged in pieces, in constant memory; if such a y is a memory map and there is no `out`,
+        results are in a temporary file that vanishes with them.
     verbose : int, default=0
-        1 prints every tenth step of the sequential solver, 2 each.
+        1 prints every tenth step of the sequential solver, or ten of all pieces of a long signal;
+        2 each.
 
     Returns
     -------
@@ -130,6 +139,14 @@ def denoise(
     check_switches(verbose=verbose)
     shifts = None if is_auto(n_shifts) else whole_number("n_shifts", n_shifts, 1)
     chosen = None if is_auto(dictionary) else as_dictionary(dictionary)
+    for name, place in (("out", out), ("std_out", std_out)):
+        check_place(name, place, np.shape(y))
+    if method == "average" and t is None and noise_model == "gaussian" and is_long(y, chosen):
+        observed = Observation(y, axes, channel_axis, noise, noise_model)
+        if not observed.by_level:
+            long = denoise_long(y, chosen, observed.noises[0], shifts, out, std_out, verbose)
+            if long is not None:
+                return long
     values = check_signal(y)
     observed = Observation(values, axes, channel_axis, noise, noise_model)
     layout, signals = observed.layout, observed.signals(values)
@@ -190,4 +207,5 @@ def denoise(
     found = Denoised(fits, means, observed, grid, dictionaries[0], method, n_used, values.dtype)
     if not found.converged:
         warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
+    found._move(out, std_out)
     return found

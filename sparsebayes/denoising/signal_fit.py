@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from sparsebayes.dictionaries import Transform
+from sparsebayes.dictionaries import Dictionary, Transform
 
 Array = np.ndarray
 
@@ -31,6 +31,10 @@ class SignalFit(ABC):
         Noise variance and objective of each local maximum over the noise, the best first.
     converged : bool
     stop_reason : str
+    n_bases : int
+        The number of bases averaged over.
+    dictionaries : tuple of Dictionary
+        Those averaged over; empty if there is but the one of `transform`.
     """
 
     transform: Transform
@@ -43,6 +47,8 @@ class SignalFit(ABC):
     maxima: list[tuple[float, float]]
     converged: bool
     stop_reason: str
+    n_bases: int = 1
+    dictionaries: tuple[Dictionary, ...] = ()
 
     @property
     @abstractmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pywt
@@ -17,6 +17,7 @@ import pywt
 from sparsebayes._support.validation import check_choice, positive_number, whole_number
 from sparsebayes.basis.kernels import RBF, Centred, Laplacian, LinearSpline, ThinPlateSpline
 from sparsebayes.dictionaries.dual_tree import DualTreeTransform
+from sparsebayes.dictionaries.filters import TREES, filters
 from sparsebayes.dictionaries.mdct import MDCTTransform
 from sparsebayes.dictionaries.transforms import (
     CosineTransform,
@@ -40,6 +41,28 @@ _WIDTH = 0.15  # of the longest axis: S08 A.1 has r = 3 for x in [−10, 10]
 # Products of an orthonormal filter with its translates are smaller than this: of the wavelets of
 # PyWavelets 1e-11 at most, but 2e-3 for "dmey", which says that it is orthogonal.
 _ORTHOGONAL = 1e-9
+
+
+_REACH = 1 << 15  # samples that pieces of a long signal share with each of their neighbours
+_FRAMES = 5  # the same in frames: those beside one, beside these, and a shift
+
+
+class InPieces(NamedTuple):
+    """How a dictionary is used on pieces of a long signal.
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+        With functions that are not too long.
+    unit : int
+        Pieces begin at multiples of it, so that all have the functions of the whole signal.
+    reach : int
+        Samples on either side that have a part in an estimate.
+    """
+
+    dictionary: Dictionary
+    unit: int
+    reach: int
 
 
 class Dictionary(ABC):
@@ -99,6 +122,10 @@ class Dictionary(ABC):
         """
         return shape
 
+    def in_pieces(self) -> InPieces | None:
+        """How pieces of a long signal are denoised; None if its functions reach too far."""
+        return None
+
     def __add__(self, other: Any) -> Union:
         return Union((*self.members, *as_dictionary(other).members))
 
@@ -146,6 +173,10 @@ class Wavelet(Dictionary):
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         return WaveletTransform(self.name, shape, self.level)
+
+    def in_pieces(self) -> InPieces:
+        level, unit, reach = _levels(self.name, self.level)
+        return InPieces(Wavelet(self.name, level), unit, reach)
 
 
 @dataclass(frozen=True)
@@ -206,6 +237,10 @@ class DualTree(Dictionary):
 
     def bind(self, shape: tuple[int, ...], points: tuple[Array, ...] | None = None) -> Transform:
         return DualTreeTransform(shape, self.level)
+
+    def in_pieces(self) -> InPieces:
+        level, unit, reach = _levels(TREES[0], self.level)
+        return InPieces(DualTree(level), unit, reach)
 
 
 @dataclass(frozen=True)
@@ -272,6 +307,9 @@ class MDCT(Dictionary):
                 "(axes=0), or use 'dct' or a wavelet."
             )
         return MDCTTransform(shape, self.frame)
+
+    def in_pieces(self) -> InPieces:
+        return InPieces(self, self.frame, _FRAMES * self.frame)
 
 
 @dataclass(frozen=True)
@@ -376,6 +414,17 @@ def _named(name: str, given: str) -> Dictionary:
         f"dictionary={given!r}: {name!r} is not known; use {listed}, one of {sorted(_KERNELS)}, or "
         "an orthogonal wavelet of PyWavelets such as 'sym8', 'haar' or 'db4'."
     )
+
+
+def _levels(name: str, most: int | None) -> tuple[int, int, int]:
+    """The number of splits of pieces, and their unit and reach.
+
+    What a function of the coarsest scale covers, and those beside it, lie within the reach.
+    """
+    length = max(filters(name, depth).dec_len for depth in (0, 1))
+    level = max(1, (_REACH // length).bit_length() - 1)
+    level = level if most is None else min(level, most)
+    return level, 1 << level, length + 2 << level
 
 
 def _is_orthogonal(name: str) -> bool:

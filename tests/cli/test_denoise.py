@@ -15,6 +15,7 @@ from scipy.stats import norm
 from sparsebayes import denoise
 from sparsebayes.cli import denoise as denoise_command
 from sparsebayes.cli import main
+from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.plots import DenoiseDisplay
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
@@ -45,8 +46,13 @@ def test_csv(folder, capsys):
     result = denoise(NOISY)
     assert f"a.csv: {N} rows, column level" in out
     assert re.search(rf"noise std +{np.sqrt(result.noise_variance):.4g}\n", out)
-    assert re.search(rf"{result.n_active} kept of {result.coefficients.size}\n", out)
-    assert re.search(r"prior +bic\n", out) and re.search(r"dictionary +sym8\n", out)
+    assert re.search(rf"{result.n_active} kept by more than half, of {N}\n", out)
+    assert re.search(rf"dictionary +{result.dictionary.label}\n", out) and "prior" not in out
+    assert re.search(r"method +averaged over precisions and bases \(16 bases\)\n", out)
+    share = 100 * np.var(NOISY - result.signal) / np.var(NOISY)
+    assert float(re.search(r"removed +(\S+) % of the variance\n", out)[1]) == pytest.approx(
+        share, rel=0.01
+    )
     assert re.search(r"time +\d+\.\d\d s\n", out) and re.search(r"written +b\.csv\n", out)
     table = read_csv("b.csv")
     assert list(table) == ["level", "denoised", "std", "lower", "upper"]
@@ -106,10 +112,11 @@ def test_npy(folder, capsys, dtype):
     argv = ["denoise", "a.npy", "-o", "b.npy", "--std", "s.npy"]
     assert main([*argv, "--dictionary", "haar", "--prior", "2.5", "--noise", "300"]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"dictionary +haar\nprior +2\.5\n", out)
+    assert re.search(r"dictionary +haar\nmethod +one precision .*\nprior +2\.5\n", out)
+    assert re.search(r"coefficients +\d+ kept of 512\n", out)
     assert re.search(rf"noise std +{np.sqrt(300):.4g} \(given\)\n", out)
     assert re.search(r"written +b\.npy\n +s\.npy\n", out)
-    result = denoise(y, "haar", prior=2.5, noise=300.0)
+    result = denoise(y, "haar", method="sparse", prior=2.5, noise=300.0)
     for name, expected in (("b.npy", result.signal), ("s.npy", result.std)):
         values = np.load(name)
         assert values.dtype == ("f4" if dtype == "f4" else "f8")
@@ -195,7 +202,7 @@ def test_images(folder, capsys, rng, name, dtype, channels):
     if channels == 1:
         back, values, clean = back[:, :, None], values[:, :, None], clean[:, :, None]
     for k in range(min(channels, 3)):
-        alone = np.clip(np.rint(denoise(values[:, :, k], method="ash").signal), 0, top)
+        alone = np.clip(np.rint(denoise(values[:, :, k]).signal), 0, top)
         assert_array_equal(back[:, :, k], alone)
         assert rms(back[:, :, k] - clean[:, :, k]) < 0.7 * rms(values[:, :, k] - clean[:, :, k])
     assert_array_equal(back[:, :, 3:], values[:, :, 3:])  # alpha
@@ -219,9 +226,9 @@ def test_std_of_an_image_with_alpha(folder, rng):
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--quiet"]) == 0
     std = np.load("s.npy")
     assert std.shape == values.shape and not std[..., 3].any()
-    assert_array_equal(std[..., 1], denoise(values[..., 1], method="ash").std)
+    assert_array_equal(std[..., 1], denoise(values[..., 1]).std)
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--prior", "bic"]) == 0
-    assert_array_equal(np.load("s.npy")[..., 1], denoise(values[..., 1]).std)
+    assert_array_equal(np.load("s.npy")[..., 1], denoise(values[..., 1], method="sparse").std)
 
 
 @pytest.fixture
@@ -368,18 +375,11 @@ def test_a_failed_write_leaves_nothing(folder, capsys, monkeypatch):
 def test_progress_names_the_channel(folder, monkeypatch):
     told = []
 
-    class Told:
-        def __init__(self, quiet):
-            assert quiet
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
+    class Told(ProgressLine):
         def __setattr__(self, name, value):
-            told.append(value)
+            super().__setattr__(name, value)
+            if name == "text" and value:
+                told.append(value)
 
     monkeypatch.setattr(denoise_command, "ProgressLine", Told)
     wavfile.write("a.wav", 8000, np.stack([NOISY, NOISY], axis=1))
@@ -390,3 +390,55 @@ def test_progress_names_the_channel(folder, monkeypatch):
         "denoising a.wav, channel 2 (2 of 2)",
         "writing b.wav",
     ]
+
+
+def test_options_are_passed_on(folder, monkeypatch):
+    np.save("a.npy", NOISY)
+    given = []
+
+    def recorded(y, **options):
+        given.append(options)
+        known = {k: v for k, v in options.items() if k != "noise_model"}
+        return denoise(y, **{**known, "noise": "estimate"})
+
+    monkeypatch.setattr(denoise_command, "denoise", recorded)
+    argv = ["denoise", "a.npy", "-o", "b.npy", "--quiet"]
+    assert main(argv) == 0
+    assert main([*argv, "--n-shifts", "3", "--noise", "per_level", "--noise-model", "poisson"]) == 0
+    plain, other = given
+    assert (plain["dictionary"], plain["method"], plain["n_shifts"]) == ("auto", "average", "auto")
+    assert "noise_model" not in plain and plain["noise"] == "estimate"
+    assert (other["n_shifts"], other["noise"], other["noise_model"]) == (3, "per_level", "poisson")
+
+
+def test_the_report_names_all_dictionaries(folder, capsys):
+    np.save("a.npy", IMAGE)
+    assert main(["denoise", "a.npy", "-o", "b.npy"]) == 0
+    result = denoise(IMAGE)
+    out = capsys.readouterr().out
+    labels = [one.label for one in result.dictionaries]
+    assert len(labels) == 2 and re.search(rf"dictionary +{' and '.join(labels)}\n", out)
+    assert f"({result.n_bases} bases)" in out
+    argv = ["denoise", "a.npy", "-o", "b.npy", "--dictionary", "haar", "--n-shifts", "3"]
+    assert main(argv) == 0
+    assert re.search(
+        r"dictionary +haar\nmethod +averaged .* \(3 bases\)\n", capsys.readouterr().out
+    )
+
+
+def test_colours_go_together_once_they_can(folder, monkeypatch, rng):
+    values = rng.integers(0, 255, (16, 16, 4), dtype="u1")
+    (folder / "a.png").write_bytes(imagecodecs.png_encode(values))
+    seen = []
+
+    def together(y, *, channel_axis=None, **options):
+        seen.append((y.shape, channel_axis))
+        return denoise(y, axes=(0, 1), **{k: v for k, v in options.items() if k != "axes"})
+
+    monkeypatch.setattr(denoise_command, "denoise", together)
+    monkeypatch.setattr(denoise_command, "_TOGETHER", True)
+    assert main(["denoise", "a.png", "-o", "b.png", "--quiet"]) == 0
+    assert seen == [((16, 16, 3), -1)]
+    back = imagecodecs.png_decode((folder / "b.png").read_bytes())
+    assert_array_equal(back[..., 3], values[..., 3])
+    assert not np.array_equal(back[..., :3], values[..., :3])

@@ -237,12 +237,19 @@ def test_npy(tmp_path, dtype, shape):
     assert_array_equal(back, (values + 0.25).astype(back.dtype))
 
 
+def uneven_pages(path):
+    with tifffile.TiffWriter(path) as file:
+        for rows in (4, 5):
+            file.write(np.zeros((rows, 6), "u1"), photometric="minisblack")
+
+
 def damaged_files():
     """A whole file of each type."""
     stream = io.BytesIO()
     wavfile.write(stream, 8000, random_values((50, 2), "i2"))
     yield "wav", stream.getvalue()
     yield "png", imagecodecs.png_encode(random_values((20, 30, 3), "u1"))
+    yield "jpg", imagecodecs.jpeg8_encode(random_values((20, 30, 3), "u1"))
     yield "npy", encode_npy(random_values((40,), "f8"))
     for options in ({}, {"compression": "zlib"}, {"compression": "lzw"}):
         stream = io.BytesIO()
@@ -288,7 +295,8 @@ def test_truncated_files(tmp_path, capfd, caplog, suffix, content):
         ("a.wav", lambda p: png(p, np.zeros((2, 2), "u1")), "not a WAV file"),
         ("a.png", lambda p: wav(p, np.zeros(9, "i2")), "not a PNG file"),
         ("a.tif", lambda p: png(p, np.zeros((2, 2), "u1")), "not a TIFF file"),
-        ("a.tif", lambda p: tif(p, np.zeros((2, 5, 6), "u1")), "holds 2 pages; .* as .npy"),
+        ("a.tif", uneven_pages, "the 2 pages are not all alike; split"),
+        ("a.jpg", lambda p: png(p, np.zeros((2, 2), "u1")), "not a JPEG file"),
         ("a.tif", lambda p: tif(p, np.zeros((4, 4), bool)), "pixels of 1 bits .* convert"),
         ("a.tif", lambda p: tif(p, np.zeros((4, 4), "u8")), "pixels of 64 bits"),
         ("a.tif", lambda p: tif(p, np.zeros((4, 4), complex)), "pixels of 128 bits"),

@@ -1,5 +1,6 @@
 """The line on a terminal that says what is going on."""
 
+import io
 import re
 import time
 
@@ -48,3 +49,18 @@ def test_nothing_is_shown(terminal, options):
         time.sleep(0.05)
         1 / 0  # noqa: B018
     assert stream.text == ""
+
+
+def test_the_last_line_that_is_printed_is_shown(capsys):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    with ProgressLine(Terminal(), delay=0.01, period=0.01) as line:
+        line.text = "denoising"
+        with line.following():
+            print("[denoise] piece 1 of 9")
+            assert line.text == "denoising: piece 1 of 9"
+    with ProgressLine(io.StringIO()) as line, line.following():
+        print("seen")
+    assert capsys.readouterr().out == "seen\n"

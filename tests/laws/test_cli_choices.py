@@ -16,6 +16,7 @@ CHOICES = {
     ("fit", "inference"): "sparsebayes.classification.likelihood:INFERENCES",
     ("fit", "multi_class"): "sparsebayes.classification.likelihood:MULTI_CLASS",
     ("denoise", "method"): "sparsebayes.denoising:METHODS",
+    ("denoise", "noise_model"): "sparsebayes.denoising:NOISE_MODELS",
     ("forecast", "method"): "sparsebayes.forecasting:METHODS",
 }
 # Options that take one of the words or a number.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
+from sparsebayes.denoising.averaging.averages import Average, Lesson
 from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
 from sparsebayes.denoising.averaging.noise_by_level import noise_by_level
-from sparsebayes.denoising.averaging.shrinkage_rules import Rules, learn_rules
+from sparsebayes.denoising.averaging.shrinkage_rules import learn_rules
 from sparsebayes.denoising.averaging.views import Views
 from sparsebayes.denoising.bands import size_of
 from sparsebayes.denoising.methods import METHODS
@@ -20,25 +20,11 @@ from sparsebayes.dictionaries import Transform
 
 Array = np.ndarray
 
-_TAKEN_OFF = 0.5  # of the differences between bases
-_LEFT = 0.5  # of the variance, at least
-
-
-class Lesson(NamedTuple):
-    """Views of a signal, and what was learned from them."""
-
-    views: Views
-    around: Neighbourhoods
-    rules: Rules
-
 
 class AveragedFit(SignalFit):
     """The fit with one orthonormal basis or several, averaged over them.
 
-    In each basis a coefficient is shrunk by a factor that is averaged over its precisions. The
-    mean of estimates errs less than they do on average: if the variances in all bases were right,
-    the squares of their differences from the mean could be taken off, on average over the bases.
-    Half of that is: those of images are somewhat small.
+    In each basis a coefficient is shrunk by a factor that is averaged over its precisions.
 
     `coefficients` and `projections` are those of the estimate and of the samples, without shifts
     and margins; of several bases those of least norm that make the signal.
@@ -68,6 +54,8 @@ class AveragedFit(SignalFit):
         self.transform = transform
         self.n_seen = target.size
         self._target, self._views = target, views
+        self.n_bases = sum(one.n_bases for one in views)
+        self.dictionaries = tuple(one.dictionary for one in views)
         self.noise_variance = white_noise(target) if noise is None else noise
         self._by_level = by_level
         self._lessons: list[Lesson] = []
@@ -80,7 +68,7 @@ class AveragedFit(SignalFit):
             self.log_evidence, self.n_active = np.inf, int(np.count_nonzero(target))
 
     def _average(self) -> None:
-        total, kept, evidence = np.zeros(self._target.shape), 0.0, []
+        average, evidence = Average(self._target, band=False), []
         for views in self._views:
             around = Neighbourhoods(views.transform)
             coefficients = list(views.analyse(self._target))
@@ -90,13 +78,10 @@ class AveragedFit(SignalFit):
             rules = learn_rules(around, coefficients, noises, views.n_bases)
             self._lessons.append(Lesson(views, around, rules))
             evidence.append(rules.log_evidence * self._target.size)
-            for some, shift in zip(coefficients, views.shifts, strict=True):
-                means, _, count = rules.shrunk(around, some)
-                total += views.signal(means, shift)
-                kept += count * self._target.size / views.padded_size
-        self._estimate = (total / self._n_bases).astype(self._target.dtype)
+            average.add(self._lessons[-1], coefficients)
+        self._estimate = average.signal.astype(self._target.dtype)
         self.log_evidence = float(np.mean(evidence))
-        self.n_active = round(kept / self._n_bases)
+        self.n_active = round(average.kept)
         if self._by_level:
             self.noise_variance = self._over_samples()
 
@@ -113,24 +98,16 @@ class AveragedFit(SignalFit):
             variance = self._lessons[0].rules.of_bands[0].noise / self.n_seen
         return variance
 
-    @property
-    def _n_bases(self) -> int:
-        return sum(views.n_bases for views in self._views)
-
     def signal(self) -> Array:
         return self._estimate
 
     def variance(self) -> Array:
-        within, between = np.zeros(self._target.shape), np.zeros(self._target.shape)
-        for views, around, rules in self._lessons:
-            pairs = zip(views.analyse(self._target), views.shifts, strict=True)
-            for coefficients, shift in pairs:
-                means, errors, _ = rules.shrunk(around, coefficients)
-                within += views.spread(errors, shift)
-                n_bases = views.transform.n_bases
-                estimate = views.signal(means, shift) / n_bases
-                between += n_bases * np.square(estimate - self._estimate, dtype=np.float64)
-        return np.maximum(within - _TAKEN_OFF * between, _LEFT * within) / self._n_bases
+        if not self._lessons:
+            return np.zeros(self._target.shape)
+        average = Average(self._target, band=True)
+        for lesson in self._lessons:
+            average.add(lesson, lesson.views.analyse(self._target))
+        return average.variance
 
     @cached_property
     def coefficients(self) -> Array:  # type: ignore[override]

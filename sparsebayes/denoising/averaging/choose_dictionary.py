@@ -31,7 +31,10 @@ _MOST = 1 << 16  # samples that are looked at
 
 
 def choose_dictionaries(
-    signals: Sequence[Array], noises: Sequence[float | None], by_level: bool = False
+    signals: Sequence[Array],
+    noises: Sequence[float | None],
+    by_level: bool = False,
+    most: int = _MOST,
 ) -> tuple[Dictionary, ...]:
     """The dictionaries to average over, for whole signals of one shape without their means.
 
@@ -42,6 +45,8 @@ def choose_dictionaries(
         The noise variance of each; None estimates it.
     by_level : bool
         Whether the noise differs between scales.
+    most : int
+        Samples of all signals together that are looked at, about.
     """
     shape = signals[0].shape
     if sum(n > 1 for n in shape) > 1:
@@ -49,7 +54,7 @@ def choose_dictionaries(
     candidates = _candidates(shape)
     totals = np.full(len(candidates), -_BETTER)
     totals[0] = 0.0
-    some = zip(signals[: max(1, _MOST // signals[0].size)], noises, strict=False)
+    some = zip(signals[: max(1, most // signals[0].size)], noises, strict=False)
     for signal, noise in some:
         part = _middle(signal)
         white = white_noise(part) if noise is None else noise
@@ -85,5 +90,5 @@ def _evidence(
     around = Neighbourhoods(views.transform)
     coefficients = list(views.analyse(signal))
     noises = noise_by_level(around, coefficients) if noise is None else [noise] * len(around.bands)
-    rules = learn_rules(around, coefficients, noises, views.n_bases)
+    rules = learn_rules(around, coefficients, noises, views.n_bases, weights=False)
     return rules.log_evidence * signal.size

@@ -13,14 +13,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sparsebayes.denoising.averaging.neighbourhoods import Neighbourhoods
 from sparsebayes.denoising.bands import joined
+from sparsebayes.dictionaries import Band
 from sparsebayes.engine.orthonormal import shrinkage_prior
+from sparsebayes.engine.orthonormal.log_bins import Histogram
 
 Array = np.ndarray
 
@@ -67,7 +69,7 @@ class Rules:
 
     def shrunk(self, around: Neighbourhoods, coefficients: Array) -> tuple[Array, Array, int]:
         """Posterior means, their expected squared errors, and of how many most is left."""
-        z = self._energies(around, coefficients)
+        z = energies(around, coefficients, [rule.noise for rule in self.of_bands])
         means, errors = coefficients.copy(), np.zeros(coefficients.shape)
         kept = 0
         for number, (band, rule) in enumerate(zip(around.bands, self.of_bands, strict=True)):
@@ -79,16 +81,14 @@ class Rules:
             kept += int(np.count_nonzero(gain > 0.5)) * (means[band.index].size // gain.size)
         return means, errors, kept
 
-    def _energies(self, around: Neighbourhoods, coefficients: Array) -> Array:
-        """c²/σ² of all coefficients."""
-        z = np.square(coefficients, dtype=np.float64)
-        for band, rule in zip(around.bands, self.of_bands, strict=True):
-            z[band.index] /= rule.noise
-        return z
-
 
 def learn_rules(
-    around: Neighbourhoods, views: Sequence[Array], noises: Sequence[float], n_bases: int
+    around: Neighbourhoods,
+    views: Sequence[Array],
+    noises: Sequence[float],
+    n_bases: int,
+    *,
+    weights: bool = True,
 ) -> Rules:
     """The rules for a signal.
 
@@ -100,26 +100,88 @@ def learn_rules(
         For each band the noise variance of its coefficients.
     n_bases : int
         How many bases all of them are from.
+    weights : bool
+        Whether those of neighbours are chosen; the evidence does not depend on them.
     """
-    energies = [np.square(view, dtype=np.float64) for view in views]
-    for z in energies:
-        for band, noise in zip(around.bands, noises, strict=True):
-            z[band.index] /= noise
-    numbers = {id(band): number for number, band in enumerate(around.bands)}
-    rules: dict[int, Rule] = {}
+    all_z = [energies(around, view, noises) for view in views]
+    counts = Counts(around, len(views))
+    counts.add(all_z)
+    return rules_of(counts, around, all_z if weights else [], noises, n_bases)
+
+
+def energies(around: Neighbourhoods, coefficients: Array, noises: Sequence[float]) -> Array:
+    """c²/σ² of all coefficients, with the noise variances of the bands."""
+    z = np.square(coefficients, dtype=np.float64)
+    for band, noise in zip(around.bands, noises, strict=True):
+        z[band.index] /= noise
+    return z
+
+
+class Counts:
+    """How large the energies of coefficients are, counted for bands that are taken together.
+
+    Parameters
+    ----------
+    around : Neighbourhoods
+    n_views : int
+        Of how many arrays of coefficients there will be energies.
+
+    Attributes
+    ----------
+    groups : list of (list of Band, Histogram)
+    """
+
+    groups: list[tuple[list[Band], Histogram]]
+
+    def __init__(self, around: Neighbourhoods, n_views: int) -> None:
+        groups = joined(around.bands, n_views)
+        self.groups = [(bands, shrinkage_prior.counted([])) for bands in groups]
+
+    def add(self, several: Iterable[Array]) -> None:
+        """Count the energies of all coefficients of each array."""
+        for z in several:
+            for bands, histogram in self.groups:
+                shrinkage_prior.counted((z[band.index] for band in bands), histogram)
+
+
+def rules_of(
+    counts: Counts,
+    around: Neighbourhoods,
+    some: Sequence[Array],
+    noises: Sequence[float],
+    n_bases: int,
+) -> Rules:
+    """The rules, from counts of all energies and from some energies in their places.
+
+    Parameters
+    ----------
+    counts : Counts
+    around : Neighbourhoods
+        Of the transform that made `some`; it has the same bands, of any length.
+    some : sequence of ndarray
+        Energies from which weights are chosen; if there are none, weights are zero.
+    noises : sequence of float
+        For each band the noise variance of its coefficients.
+    n_bases : int
+        How many bases all that were counted are from.
+    """
+    rules: list[Rule] = []
     evidence, total = 0.0, 0.0
-    for bands in joined(around.bands, len(views)):
-        z = np.concatenate([np.ravel(each[band.index]) for each in energies for band in bands])
-        proof = float(np.log(z.size / n_bases / _MANY))
-        prior = shrinkage_prior.estimate(z, shrinkage_prior.LEAST_TOGETHER, n_bases, proof)
+    for bands, histogram in counts.groups:
+        size = histogram.size / n_bases
+        proof = float(np.log(size / _MANY))
+        prior = shrinkage_prior.estimate(histogram, shrinkage_prior.LEAST_TOGETHER, n_bases, proof)
         evidence += prior.log_evidence
-        for band in bands:
-            number, size = numbers[id(band)], energies[0][band.index].size * len(views) / n_bases
-            beside, above = _weights(around, energies, number, prior)
-            rules[number] = Rule(prior, beside, above, noises[number])
-            evidence -= 0.5 * size * float(np.log(noises[number]))
-            total += size
-    return Rules([rules[number] for number in range(len(around.bands))], evidence / total)
+        sizes = np.array(
+            [np.prod([part.stop - part.start for part in band.index]) for band in bands]
+        )
+        for share in sizes / sizes.sum():
+            number = len(rules)
+            beside, above = _weights(around, some, number, prior) if some else (0.0, 0.0)
+            rules.append(Rule(prior, beside, above, noises[number]))
+            evidence -= 0.5 * share * size * float(np.log(noises[number]))
+        total += size
+    return Rules(rules, evidence / total)
 
 
 def _weights(

@@ -39,12 +39,11 @@ class Views:
         n_shifts: int | None,
         padded: tuple[int, ...] | None = None,
     ) -> None:
-        self._shape = shape
+        self.dictionary, self.shape = dictionary, shape
         self._padded = padded or dictionary.padded_shape(shape)
         self.transform: Transform = dictionary.bind(self._padded)
         if n_shifts is None:
-            bases = min(max(_WORK // max(int(np.prod(shape)), 1), _FEWEST), _MOST)
-            n_shifts = max(1, bases // max(self.transform.n_bases, 1))
+            n_shifts = usual_shifts(shape, self.transform.n_bases)
         self.shifts = self.transform.shifts(n_shifts)
 
     @property
@@ -59,7 +58,7 @@ class Views:
 
     @cached_property
     def _axes(self) -> tuple[int, ...]:
-        return tuple(range(len(self._shape)))
+        return tuple(range(len(self.shape)))
 
     def analyse(self, signal: Array) -> Iterator[Array]:
         """The coefficients at each shift."""
@@ -70,7 +69,7 @@ class Views:
     def back(self, padded: Array, shift: tuple[int, ...]) -> Array:
         """What belongs to the signal in an array for one shift."""
         moved = np.roll(padded, [-step for step in shift], self._axes)
-        return moved[tuple(slice(0, n) for n in self._shape)]
+        return moved[tuple(slice(0, n) for n in self.shape)]
 
     def signal(self, coefficients: Array, shift: tuple[int, ...]) -> Array:
         """The sum of the signals that coefficients at one shift make in each basis."""
@@ -79,6 +78,12 @@ class Views:
     def spread(self, variances: Array, shift: tuple[int, ...]) -> Array:
         """The sum, over the bases, of what errors of coefficients do to each sample."""
         return self.back(self.transform.spread(variances), shift)
+
+
+def usual_shifts(shape: tuple[int, ...], n_bases: int) -> int:
+    """How many shifts there is time for, of a transform of so many bases."""
+    bases = min(max(_WORK // max(int(np.prod(shape)), 1), _FEWEST), _MOST)
+    return max(1, bases // max(n_bases, 1))
 
 
 def views_of(

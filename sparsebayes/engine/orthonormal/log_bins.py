@@ -44,12 +44,33 @@ class Bins:
 
     def levels(self, parts: Iterator[Array]) -> tuple[Array, Array]:
         """The means of the bins that are not empty, rising, and the numbers in them."""
-        counts, sums = np.zeros(0), np.zeros(0)
+        found = Histogram(self)
         for part in parts:
-            index = self.index(part)
-            size = max(counts.size, int(index.max(initial=-1)) + 1)
-            more = size - counts.size
-            counts = np.pad(counts, (0, more)) + np.bincount(index, minlength=size)
-            sums = np.pad(sums, (0, more)) + np.bincount(index, part, minlength=size)
-        some = counts > 0
-        return sums[some] / counts[some], counts[some]
+            found.add(part)
+        return found.levels()
+
+
+class Histogram:
+    """Numbers that come bit by bit, counted in bins."""
+
+    def __init__(self, bins: Bins) -> None:
+        self._bins = bins
+        self._counts, self._sums = np.zeros(0), np.zeros(0)
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return int(self._counts.sum())
+
+    def add(self, values: Array) -> None:
+        """Count a flat array."""
+        index = self._bins.index(values)
+        size = max(self._counts.size, int(index.max(initial=-1)) + 1)
+        more = size - self._counts.size
+        self._counts = np.pad(self._counts, (0, more)) + np.bincount(index, minlength=size)
+        self._sums = np.pad(self._sums, (0, more)) + np.bincount(index, values, minlength=size)
+
+    def levels(self) -> tuple[Array, Array]:
+        """The means of the bins that are not empty, rising, and the numbers in them."""
+        some = self._counts > 0
+        return self._sums[some] / self._counts[some], self._counts[some]

@@ -21,12 +21,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebayes.engine.orthonormal.log_bins import Bins, chunks
+from sparsebayes.engine.orthonormal.log_bins import Bins, Histogram, chunks
 
 Array = np.ndarray
 Gain = Callable[[Array], Array]  # the factor between a coefficient and its estimate, from z
@@ -161,14 +161,25 @@ def _posterior(z: Array, prior: Array, weights: Array, count: float = 1.0) -> Ar
     return share / share.sum(axis=1, keepdims=True)
 
 
+def counted(several: Iterable[Array], so_far: Histogram | None = None) -> Histogram:
+    """Arrays of z in the bins from which `estimate` learns, with those that were counted before."""
+    found = so_far or Histogram(_BINS)
+    for z in several:
+        flat = np.ravel(z)
+        for part in chunks(flat.size):
+            found.add(flat[part])
+    return found
+
+
 def estimate(
-    z: Array, least: float = LEAST_ALONE, n_bases: int = 1, least_gain: float = -np.inf
+    z: Array | Histogram, least: float = LEAST_ALONE, n_bases: int = 1, least_gain: float = -np.inf
 ) -> ShrinkagePrior:
     """The distribution for coefficients with these ``z = c²/σ²``.
 
     Parameters
     ----------
-    z : ndarray
+    z : ndarray or Histogram
+        A histogram is one of `counted`.
     least : float
         The smallest variance that is not zero, in units of σ².
     n_bases : int
@@ -176,8 +187,7 @@ def estimate(
     least_gain : float
         Nats by which it has to be better than the distribution under which all are zero.
     """
-    flat = np.ravel(z)
-    levels, counts = _BINS.levels(flat[part] for part in chunks(flat.size))
+    levels, counts = (z if isinstance(z, Histogram) else counted([z])).levels()
     counts = counts / n_bases
     top = max(float(levels[-1]) if levels.size else 0.0, 2.0 * least)
     octaves = int(np.ceil(np.log2(top / least)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from sparsebayes.cli.media.media import CHUNK, place
 
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 _DTYPES = {
@@ -31,17 +33,21 @@ class Sound(NamedTuple):
     rate : int
         Frames a second.
     replace : callable
-        Other samples of the same shape and type -> the bytes of the file with these.
+        Other samples of the same shape and type, a few frames at a time -> the bytes of the file
+        with these, piece by piece.
     """
 
     samples: np.ndarray
     bits: int
     rate: int
-    replace: Callable[[np.ndarray], bytes]
+    replace: Callable[[Iterable[np.ndarray]], Iterator[bytes]]
 
 
-def parse(content: bytes) -> Sound:
-    """Find the samples in the bytes of a file; ValueError if they are not all there."""
+def parse(content: Any) -> Sound:
+    """Find the samples in the bytes of a file; ValueError if they are not all there.
+
+    The bytes may be mapped into memory; the samples then are too, unless they have 24 bits.
+    """
     if content[:4] != b"RIFF" or content[8:12] != b"WAVE":
         raise ValueError("not a WAV file (RIFF)")
     places = dict(_chunks(content))
@@ -57,17 +63,18 @@ def parse(content: bytes) -> Sound:
     start, stop = places[b"data"]
     if (stop - start) % (channels * bits // 8):
         raise ValueError("the samples end within a frame; it is truncated or damaged")
-    samples = _unpack(content[start:stop], dtype, bits).reshape(-1, channels)
+    samples = _unpack(content, start, stop, dtype, bits).reshape(-1, channels)
 
-    def replace(new: np.ndarray) -> bytes:
-        if new.shape != samples.shape:
-            raise ValueError(f"samples of shape {new.shape} do not fit into {samples.shape}")
-        return b"".join([content[:start], _pack(new, dtype, bits), content[stop:]])
+    def replace(parts: Iterable[np.ndarray]) -> Iterator[bytes]:
+        yield content[:start]
+        for part in parts:
+            yield _pack(part, dtype, bits)
+        yield content[stop:]
 
     return Sound(samples, bits, rate, replace)
 
 
-def _chunks(content: bytes) -> Iterator[tuple[bytes, tuple[int, int]]]:
+def _chunks(content: Any) -> Iterator[tuple[bytes, tuple[int, int]]]:
     """Name, start and end of each chunk up to the samples."""
     name, start = b"", 12
     while name != b"data" and start + 8 <= len(content):
@@ -91,12 +98,18 @@ def _format(chunk: bytes) -> tuple[int, int, int, int]:
     return kind, channels, rate, bits
 
 
-def _unpack(data: bytes, dtype: str, bits: int) -> np.ndarray:
+def _unpack(content: Any, start: int, stop: int, dtype: str, bits: int) -> np.ndarray:
+    size = 8 * (stop - start) // bits
     if bits != 24:
-        return np.frombuffer(data, dtype)
-    padded = np.zeros((len(data) // 3, 4), np.uint8)
-    padded[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
-    return padded.view(dtype).ravel() >> 8  # the shift brings the sign down
+        return np.frombuffer(content, dtype, size, start)
+    out = place((size,), np.dtype(dtype))
+    triples = np.frombuffer(content, np.uint8, 3 * size, start).reshape(-1, 3)
+    for first in range(0, size, CHUNK):
+        part = triples[first : first + CHUNK]
+        padded = np.zeros((len(part), 4), np.uint8)
+        padded[:, 1:] = part
+        out[first : first + CHUNK] = padded.view(dtype).ravel() >> 8  # brings the sign down
+    return out
 
 
 def _pack(samples: np.ndarray, dtype: str, bits: int) -> bytes:
