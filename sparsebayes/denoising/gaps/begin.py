@@ -1,0 +1,86 @@
+"""A first guess at missing samples, and the noise in a signal with gaps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+from sparsebayes.denoising.noise_level import white_noise
+
+Array = np.ndarray
+
+_ROUNDS = 6  # of the search for the noise; the error falls by the share of what is missing
+_KNOWN = 0.1  # share of samples around a missing one that its guess needs, in images
+
+
+class Begun(NamedTuple):
+    """A signal whose gaps are filled with a guess and noise.
+
+    Attributes
+    ----------
+    values : ndarray
+        Like the signal, without NaN.
+    seen : ndarray of bool
+    noise : float
+        The noise variance, given or found.
+    draw : ndarray
+        Standard normal numbers for missing samples: what is put there gets noise as elsewhere.
+    """
+
+    values: Array
+    seen: Array
+    noise: float
+    draw: Array
+
+    def filled(self, fill: Array) -> Array:
+        """The signal with other values and noise in its gaps."""
+        values = self.values.copy()
+        values[~self.seen] = fill + np.sqrt(self.noise) * self.draw
+        return values
+
+
+def begin(samples: Array, seen: Array, noise: float | None) -> Begun:
+    """Fill gaps with a guess.
+
+    Parameters
+    ----------
+    samples : ndarray
+        Those that are not missing.
+    seen : ndarray of bool
+        Where they are.
+    noise : float or None
+        The noise variance; None finds it.
+    """
+    values = np.zeros(seen.shape, samples.dtype)
+    values[seen] = samples
+    guess = between(values, seen)[~seen] if sum(n > 1 for n in seen.shape) < 2 else _near(values, seen)
+    draw = np.random.default_rng(0).standard_normal(guess.size)
+    values[~seen] = guess
+    begun = Begun(values, seen, white_noise(values) if noise is None else noise, draw)
+    for _ in range(_ROUNDS if noise is None else 0):
+        begun = begun._replace(noise=white_noise(begun.filled(guess)))
+    return begun._replace(values=begun.filled(guess))
+
+
+def between(values: Array, seen: Array) -> Array:
+    """Straight lines through the gaps of a signal with one axis."""
+    places = np.arange(seen.size)
+    known = seen.ravel()
+    return np.interp(places, places[known], values.ravel()[known]).reshape(seen.shape)
+
+
+def _near(values: Array, seen: Array) -> Array:
+    """For each missing sample the mean of those around it, as near as there are enough."""
+    out = np.full(seen.shape, float(values[seen].mean()))
+    missing, width = ~seen, 0.5
+    known = np.where(seen, values, 0.0).astype(np.float64)
+    while missing.any() and width < 2 * max(seen.shape):
+        share = gaussian_filter(seen.astype(np.float64), width, mode="nearest")
+        enough = missing & (share > _KNOWN)
+        if enough.any():
+            out[enough] = gaussian_filter(known, width, mode="nearest")[enough] / share[enough]
+            missing &= ~enough
+        width *= 2.0
+    return out[~seen]
