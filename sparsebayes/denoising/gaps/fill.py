@@ -32,7 +32,7 @@ Array = np.ndarray
 
 _NEAR, _PLUS = 2.0, 8  # distance at which a stretch counts half: so many times its length plus this
 _FAR = 0.05  # weight of those far away, for the choice
-_FEW = 2.0  # errors as large as the mean of all that are added, since stretches are few
+_FEW = 4.0  # errors like the mean that are added: of stretches that overlap one in four tells
 _EXACT = 8  # lengths up to this have stretches of their own; others of the next in steps of 5/4
 _TINY = 1e-10  # of the variance of the samples
 # Of arrays with several dimensions:
@@ -133,12 +133,13 @@ def _hide(around: Around, tried: list[Smoother], length: int, side: str) -> Tria
     if side == "first":
         trial = _hide(around.backwards(), tried, length, "last")
         return Trial(around.seen.size - trial.starts - length, trial.errors)
-    rounds: list[Array] = []
-    while length and not rounds:
-        beside = beside_inner(length) if side == "inner" else beside_last(length)
-        rounds, length = hidden(around.seen, length, beside), length // 2 if not rounds else length
-        if not rounds and length == 0:
-            return Trial(np.zeros(0, dtype=np.intp), np.zeros((len(tried), 0, 1)))
+    space = beside_inner if side == "inner" else beside_last
+    rounds = hidden(around.seen, length, space(length))
+    while not rounds and length > 1:
+        length //= 2
+        rounds = hidden(around.seen, length, space(length))
+    if not rounds:
+        return Trial(np.zeros(0, dtype=np.intp), np.zeros((len(tried), 0, 1)))
     found = []
     for one in tried:
         errors = []
