@@ -120,8 +120,11 @@ def _fill_signal(around: Around) -> Filled:
         if trial.starts.size == 0:  # no room: nothing is known but the size of the signal
             values[inside] = fills[0][inside]
             continue
-        best, expected = _judge(trial, gap)
+        best, expected = _judge(trial, gap, bold=side == "inner")
         values[inside] = fills[best][inside]
+        if side == "first":  # filters look back: towards the samples
+            other = around.backwards()
+            values[inside] = tried[best].smooth(other.y, other.seen, other.noise)[::-1][inside]
         steps = np.arange(gap.length)
         far = {"first": steps[::-1], "last": steps, "inner": np.minimum(steps, steps[::-1])}[side]
         errors[inside] = _beyond(expected, far)
@@ -157,13 +160,17 @@ def _hide(around: Around, tried: list[Smoother], length: int, side: str) -> Tria
     return Trial(np.concatenate(rounds), squares)
 
 
-def _judge(trial: Trial, gap: Gap) -> tuple[int, Array]:
-    """The best smoother for a gap, and the squared errors to expect, by distance."""
+def _judge(trial: Trial, gap: Gap, *, bold: bool) -> tuple[int, Array]:
+    """The best smoother for a gap, and the squared errors to expect, by distance.
+
+    If bold, one that is mostly good may fail now and then.
+    """
     reach = _NEAR * (gap.length + _PLUS)
     weights = 1.0 / (1.0 + ((trial.starts - gap.start) / reach) ** 2)
     means = trial.errors.mean(axis=2)
     tiny = _TINY * float(means.mean()) + np.finfo(np.float64).tiny
-    best = int(np.argmin(np.log(means + tiny) @ (weights + _FAR)))
+    scores = np.log(means + tiny) if bold else means
+    best = int(np.argmin(scores @ (weights + _FAR)))
     errors = trial.errors[best]
     near = weights @ errors / weights.sum()
     number = weights.sum() ** 2 / np.sum(weights**2)
