@@ -11,6 +11,7 @@ Array = np.ndarray
 
 _MAD = 0.6744897501960817  # the median of |x| for a standard normal x
 _WAVELET = "sym8"
+_ERRORS = 4.0  # standard errors of an estimate, beyond which another one disagrees with it
 _SHORTEST = 8  # a shorter axis has no scales to tell apart
 
 
@@ -33,3 +34,16 @@ def white_noise(signal: Array) -> float:
             details = pywt.dwt(details, _WAVELET, "periodization", axis=axis)[1]
         found.append(np.ravel(details))
     return noise_of_details(np.concatenate(found))
+
+
+def believable(noise: float, shape: tuple[int, ...]) -> float:
+    """The largest noise variance that agrees with `white_noise` of an array of this shape.
+
+    The median of |x| for n normal x has the variance 1/(4 n p²), p the density of |x| there:
+    ``p = 2 φ(0.674)``. So σ from it has the relative standard error 1.17/√n, and σ² twice that.
+    Details of different shifts are not independent; n is the number of those at one.
+    """
+    n = float(np.prod([length / 2 if length >= _SHORTEST else length for length in shape]))
+    density = 2.0 * np.exp(-0.5 * _MAD**2) / np.sqrt(2.0 * np.pi)
+    relative = 1.0 / (2.0 * density * _MAD * np.sqrt(n))
+    return noise * (1.0 + _ERRORS * relative) ** 2
