@@ -35,6 +35,7 @@ from sparsebayes.dictionaries import Dictionary, as_dictionary
 
 _ROUGH = 4  # shifts for the estimate by which gaps are filled
 
+
 def denoise(
     y: Any,
     dictionary: Any = "auto",

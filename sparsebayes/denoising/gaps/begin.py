@@ -55,7 +55,9 @@ def begin(samples: Array, seen: Array, noise: float | None) -> Begun:
     """
     values = np.zeros(seen.shape, samples.dtype)
     values[seen] = samples
-    guess = between(values, seen)[~seen] if sum(n > 1 for n in seen.shape) < 2 else _near(values, seen)
+    guess = (
+        between(values, seen)[~seen] if sum(n > 1 for n in seen.shape) < 2 else _near(values, seen)
+    )
     draw = np.random.default_rng(0).standard_normal(guess.size)
     values[~seen] = guess
     begun = Begun(values, seen, white_noise(values) if noise is None else noise, draw)

@@ -248,5 +248,3 @@ def _by_distance(distance: Array, squares: Array) -> Array:
     counts = np.bincount(distance)
     means = np.divide(sums, counts, out=np.zeros(sums.size), where=counts > 0)
     return np.maximum.accumulate(means)
-
-

@@ -58,7 +58,9 @@ def hidden(seen: Array, length: int, beside: int) -> list[Array]:
     for margin in (min(length, _BESIDE), 1, 0):
         found = []
         for number in range(_ROUNDS):
-            starts = np.arange(margin + number * space // _ROUNDS, seen.size - length - margin, space)
+            starts = np.arange(
+                margin + number * space // _ROUNDS, seen.size - length - margin, space
+            )
             whole = counts[starts + length + margin] - counts[starts - margin]
             some = starts[whole == length + 2 * margin]
             if some.size:
