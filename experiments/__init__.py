@@ -41,6 +41,8 @@ NAMES = (
     "pareto.choices",
     "sampling.classification",
     "classification.from_svc",
+    "classification.likelihoods",
+    "classification.augmented",
 )
 
 

@@ -27,7 +27,7 @@ class Layout:
     shape : tuple of int
         Of the array.
     axes : tuple of int
-        Those of a signal, not negative.
+        Those of a signal, not negative, rising.
     """
 
     shape: tuple[int, ...]
@@ -77,7 +77,7 @@ def lay_out(shape: tuple[int, ...], axes: Any) -> Layout:
     chosen = tuple(int(axis) % n_dim for axis in listed)
     if len(set(chosen)) < len(chosen) or not 1 <= len(chosen) <= 3:
         raise ValueError(f"axes must be one to three different axes of y, got {axes!r}.")
-    return Layout(shape, chosen)
+    return Layout(shape, tuple(sorted(chosen)))  # their order has no meaning
 
 
 @dataclass(frozen=True)

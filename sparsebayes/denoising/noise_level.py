@@ -12,6 +12,7 @@ Array = np.ndarray
 _MAD = 0.6744897501960817  # the median of |x| for a standard normal x
 _WAVELET = "sym8"
 _ERRORS = 4.0  # standard errors of an estimate, beyond which another one disagrees with it
+_ROUNDED = 1e-11  # of the largest sample: filters are not known better
 _SHORTEST = 8  # a shorter axis has no scales to tell apart
 
 
@@ -23,7 +24,8 @@ def noise_of_details(values: Array) -> float:
 def white_noise(signal: Array) -> float:
     """The variance of the noise, if it is the same everywhere and at all scales.
 
-    It is found in the finest details along all axes, at all places: a signal has least there.
+    It is found in the finest details along all axes, at all places: a signal has least there. What
+    may be rounding is none.
     """
     axes = [axis for axis, length in enumerate(signal.shape) if length >= _SHORTEST]
     even = tuple(slice(0, n // 2 * 2 if n >= _SHORTEST else n) for n in signal.shape)
@@ -33,7 +35,9 @@ def white_noise(signal: Array) -> float:
         for axis in axes:
             details = pywt.dwt(details, _WAVELET, "periodization", axis=axis)[1]
         found.append(np.ravel(details))
-    return noise_of_details(np.concatenate(found))
+    noise = noise_of_details(np.concatenate(found))
+    rounding = max(_ROUNDED, 8.0 * float(np.finfo(signal.dtype).eps)) * np.abs(signal).max()
+    return noise if noise > float(rounding) ** 2 else 0.0
 
 
 def believable(noise: float, shape: tuple[int, ...]) -> float:

@@ -202,9 +202,8 @@ class DenoiseDisplay:
         self.data_ += ax.plot(
             *_stems(before), color=GREY, alpha=0.6, linewidth=0.8, label="before", zorder=1
         )
-        kept = np.count_nonzero(after)
         self.lines_ += ax.plot(
-            *_stems(after), color=color, linewidth=1.2, label=f"after ({kept} kept)", zorder=2
+            *_stems(after), color=color, linewidth=1.2, label=f"after{_kept(after)}", zorder=2
         )
         if member["octaves"]:  # each is as wide as the others
             ax.set_xscale("log", base=2)
@@ -219,10 +218,10 @@ class DenoiseDisplay:
         self.data_ += ax.plot(
             ends, ends, color=INK, linestyle="--", linewidth=1.0, label="unchanged", zorder=1
         )
-        kept = np.count_nonzero(after)
         size = 2 if before.size > _MANY else 4
+        label = f"coefficients{_kept(after)}"
         self.lines_ += ax.plot(
-            before, after, "o", color=color, markersize=size, label=f"{kept} kept", zorder=2
+            before, after, "o", color=color, markersize=size, label=label, zorder=2
         )
         _scale(ax, "x", before, after)
         _scale(ax, "y", before, after)
@@ -341,6 +340,12 @@ def _members(denoised, fit, parts):
 
 def _coarse_to_fine(transform, coefficients):
     return np.concatenate([coefficients[band.index].ravel() for band in transform.bands()])
+
+
+def _kept(after):
+    """How many are left, if some are not."""
+    kept = np.count_nonzero(after)
+    return f" ({kept} kept)" if kept < after.size else ""
 
 
 def _marker(values):

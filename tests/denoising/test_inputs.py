@@ -142,7 +142,7 @@ def test_one_signal_of_several_is_missing():
         ({"noise": 0.0}, "noise must be 'estimate' or a positive variance, got 0.0"),
         ({"noise": "mad"}, "got 'mad'"),
         ({"noise": np.inf}, "got inf"),
-        ({"method": "firm"}, r"method must be one of \['sparse', 'ash', 'hard'"),
+        ({"method": "firm"}, r"method must be one of \['average', 'sparse', 'ash', 'hard'"),
         ({"method": "hard", "dictionary": "rbf"}, "'hard' needs an orthonormal dictionary"),
         ({"method": "soft", "t": np.arange(64.0) ** 2}, "equal spacing; use method='sparse'"),
         ({"axes": 1}, "axes must be axes of y, which has 1 dimensions, got 1"),
@@ -193,14 +193,14 @@ def test_bad_choices_of_coefficients(keep, message):
 @pytest.mark.parametrize("dictionary", ["sym8", "haar + dct"])
 def test_the_flat_prior_warns(dictionary):
     with pytest.warns(ConvergenceWarning, match="prior='bic'"):
-        found = denoise(Y, dictionary, prior="flat")
+        found = denoise(Y, dictionary, method="sparse", prior="flat")
     assert not found.converged and "evidence" in found.stop_reason
-    assert denoise(Y, dictionary, prior="flat", noise=0.5).converged
+    assert denoise(Y, dictionary, method="sparse", prior="flat", noise=0.5).converged
 
 
 def test_the_flat_prior_keeps_everything():
     with pytest.warns(ConvergenceWarning, match="kept everything"):
-        found = denoise(Y, prior="flat")
+        found = denoise(Y, method="sparse", prior="flat")
     assert found.n_active >= 63 and found.noise_maxima == []
     assert np.abs(found.signal - Y).max() < 0.1 * Y.std()
 

@@ -143,9 +143,12 @@ def check(found, clean, noisy):
 
 @pytest.mark.parametrize("dictionary", [Sines(), Tents()], ids=repr)
 def test_whole_signals(dictionary):
-    found = denoise(NOISY, dictionary)
+    found = denoise(NOISY, dictionary, method="sparse")
     check(found, CLEAN, NOISY)
     assert ("closed form" in found.stop_reason) == dictionary.orthonormal
+    averaged = denoise(NOISY, dictionary)
+    check(averaged, CLEAN, NOISY)
+    assert averaged.method == ("average" if dictionary.orthonormal else "sparse")
 
 
 def test_coefficients_of_any_shape():

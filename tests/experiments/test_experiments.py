@@ -10,7 +10,7 @@ import experiments
 from experiments import _classification
 from experiments.__main__ import main
 from experiments._report import HEADER, Options, Report, number
-from experiments.classification import from_svc
+from experiments.classification import augmented, from_svc
 from experiments.quinonero2004 import subspace_mnist
 from experiments.tipping2001 import classification, log_odds
 
@@ -139,6 +139,28 @@ def test_support_vectors_beside_relevance_vectors(tmp_path, monkeypatch):
     assert len(table) == 21
     assert table["wine, RVC: vectors"] < 0.5 * table["wine, SVC: vectors"]
     assert table["wine, RVC: loss"] < 0.3
+
+
+def test_likelihoods_and_ways_to_have_three_classes(tmp_path):
+    arguments = ["classification.likelihoods", "--repetitions", "1", "--out", str(tmp_path / "r")]
+    assert main(arguments) == 0
+    text = (tmp_path / "r" / "classification.likelihoods.csv").read_text(encoding="utf-8")
+    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    assert len(table) == 35
+    assert table["two moons, probit, tap: error (%)"] < 15.0
+    shared = "gases, multinomial, shared"
+    assert table[f"{shared}: weights"] == 3 * table[f"{shared}: functions"]
+
+
+def test_augmented_losses_of_the_sets_that_are_there(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(augmented, "NAMES", ("banana", "heart", "ripley", "iris"))
+    arguments = ["classification.augmented", "--quick", "--out", str(tmp_path / "r")]
+    assert main(arguments) == 0
+    assert "heart: left out, the data are missing." in capsys.readouterr().out
+    text = (tmp_path / "r" / "classification.augmented.csv").read_text(encoding="utf-8")
+    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    assert len(table) == 3 * 4 and np.isfinite(list(table.values())).all()
+    assert table["iris, augment=True: loss"] < 0.5
 
 
 def test_calibration_error_counts_what_is_too_sure():

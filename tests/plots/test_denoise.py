@@ -30,7 +30,7 @@ def close_figures():
 
 @pytest.fixture(scope="module")
 def found():
-    return denoise(Y)
+    return denoise(Y, "sym8", method="sparse")
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,13 @@ def test_coefficients(found):
     assert_array_equal(tops(display.lines_[0]), found.coefficients)
     assert f"{found.n_active} kept" in display.lines_[0].get_label()
     assert display.ax_.get_title() == "sym8" and display.ax_.get_xscale() == "log"
+
+
+def test_an_average_drops_nothing():
+    display = DenoiseDisplay.from_denoised(denoise(Y, "sym8"), Y, kind="coefficients")
+    assert display.lines_[0].get_label() == "after"
+    display = DenoiseDisplay.from_denoised(denoise(Y, "sym8"), Y, kind="shrinkage")
+    assert display.lines_[0].get_label() == "coefficients"
 
 
 def test_coefficients_of_an_image_are_coarse_to_fine():

@@ -18,8 +18,11 @@ from sparsebayes.dictionaries import Transform
 
 Array = np.ndarray
 
+_TAKEN_OFF = 0.5  # of the differences between bases
+_LEFT = 0.1  # of the variance, at least
 
-class Learned(NamedTuple):
+
+class Lesson(NamedTuple):
     """Views of a signal, and what was learned from them."""
 
     views: Views
@@ -31,8 +34,9 @@ class AveragedFit(SignalFit):
     """The fit with one orthonormal basis or several, averaged over them.
 
     In each basis a coefficient is shrunk by a factor that is averaged over its precisions. The
-    error band takes the mean of the variances in the bases: the mean of estimates errs less than
-    they do on average, so it is never too narrow by that.
+    mean of estimates errs less than they do on average: if the variances in all bases were right,
+    the squares of their differences from the mean could be taken off, on average over the bases.
+    Half of that is: those of images are somewhat small.
 
     `coefficients` and `projections` are those of the estimate and of the samples, without shifts
     and margins; of several bases those of least norm that make the signal.
@@ -56,7 +60,7 @@ class AveragedFit(SignalFit):
         self.n_seen = target.size
         self._target, self._views = target, views
         self.noise_variance = white_noise(target) if noise is None else noise
-        self._learned: list[Learned] = []
+        self._lessons: list[Lesson] = []
         self.maxima = []
         self.converged, self.stop_reason = True, METHODS["average"]
         if self.noise_variance > 0:
@@ -66,18 +70,18 @@ class AveragedFit(SignalFit):
             self.log_evidence, self.n_active = np.inf, int(np.count_nonzero(target))
 
     def _average(self) -> None:
-        total, kept, evidence = np.zeros(self._target.shape), 0, []
+        total, kept, evidence = np.zeros(self._target.shape), 0.0, []
         for views in self._views:
             around = Neighbourhoods(views.transform)
             coefficients = list(views.analyse(self._target))
             noises = [self.noise_variance] * len(around.bands)
             rules = learn_rules(around, coefficients, noises, views.n_bases)
-            self._learned.append(Learned(views, around, rules))
+            self._lessons.append(Lesson(views, around, rules))
             evidence.append(rules.log_evidence * self._target.size)
             for some, shift in zip(coefficients, views.shifts, strict=True):
                 means, _, count = rules.shrunk(around, some)
                 total += views.signal(means, shift)
-                kept += count
+                kept += count * self._target.size / views.padded_size
         self._estimate = (total / self._n_bases).astype(self._target.dtype)
         self.log_evidence = float(np.mean(evidence))
         self.n_active = round(kept / self._n_bases)
@@ -90,13 +94,16 @@ class AveragedFit(SignalFit):
         return self._estimate
 
     def variance(self) -> Array:
-        total = np.zeros(self._target.shape)
-        for views, around, rules in self._learned:
+        within, between = np.zeros(self._target.shape), np.zeros(self._target.shape)
+        for views, around, rules in self._lessons:
             pairs = zip(views.analyse(self._target), views.shifts, strict=True)
             for coefficients, shift in pairs:
-                errors = rules.shrunk(around, coefficients)[1]
-                total += views.spread(errors, shift)
-        return total / self._n_bases
+                means, errors, _ = rules.shrunk(around, coefficients)
+                within += views.spread(errors, shift)
+                n_bases = views.transform.n_bases
+                estimate = views.signal(means, shift) / n_bases
+                between += n_bases * np.square(estimate - self._estimate, dtype=np.float64)
+        return np.maximum(within - _TAKEN_OFF * between, _LEFT * within) / self._n_bases
 
     @cached_property
     def coefficients(self) -> Array:  # type: ignore[override]

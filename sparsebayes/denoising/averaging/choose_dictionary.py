@@ -24,6 +24,7 @@ USUAL = Wavelet("sym8")
 _OF_SIGNALS: tuple[Dictionary, ...] = (USUAL, Wavelet("haar"), Wavelet("db2"), Wavelet("sym16"))
 _OF_SOUND: tuple[Dictionary, ...] = (MDCT(256), MDCT(1024), MDCT(4096))
 _OF_IMAGES: tuple[Dictionary, ...] = (DualTree(), Wavelet("haar"))  # both
+_BETTER = 8.0  # nats by which another has to be: with fewer, short smooth signals come out worse
 _SOUND = 8  # frames in a signal, from which on cosines in frames are tried
 _MOST = 1 << 16  # samples that are looked at
 
@@ -41,7 +42,8 @@ def choose_dictionaries(signals: Sequence[Array], noise: float | None) -> tuple[
     if sum(n > 1 for n in shape) > 1:
         return _OF_IMAGES
     candidates = _candidates(shape)
-    totals = np.zeros(len(candidates))
+    totals = np.full(len(candidates), -_BETTER)
+    totals[0] = 0.0
     for signal in signals[: max(1, _MOST // signals[0].size)]:
         part = _middle(signal)
         variance = white_noise(part) if noise is None else noise
@@ -73,4 +75,4 @@ def _evidence(
     around = Neighbourhoods(views.transform)
     noises = [noise] * len(around.bands)
     rules = learn_rules(around, list(views.analyse(signal)), noises, views.n_bases)
-    return rules.log_evidence
+    return rules.log_evidence * signal.size

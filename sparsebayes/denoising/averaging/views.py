@@ -52,6 +52,11 @@ class Views:
         """How many orthonormal bases the coefficients of all shifts are from."""
         return self.transform.n_bases * len(self.shifts)
 
+    @property
+    def padded_size(self) -> int:
+        """Samples with margins."""
+        return int(np.prod(self._padded))
+
     @cached_property
     def _axes(self) -> tuple[int, ...]:
         return tuple(range(len(self._shape)))

@@ -55,9 +55,8 @@ def begin(samples: Array, seen: Array, noise: float | None) -> Begun:
     """
     values = np.zeros(seen.shape, samples.dtype)
     values[seen] = samples
-    guess = (
-        between(values, seen)[~seen] if sum(n > 1 for n in seen.shape) < 2 else _near(values, seen)
-    )
+    several = sum(n > 1 for n in seen.shape) > 1
+    guess = _near(values, seen) if several else _between(values, seen)
     draw = np.random.default_rng(0).standard_normal(guess.size)
     values[~seen] = guess
     begun = Begun(values, seen, white_noise(values) if noise is None else noise, draw)
@@ -66,11 +65,10 @@ def begin(samples: Array, seen: Array, noise: float | None) -> Begun:
     return begun._replace(values=begun.filled(guess))
 
 
-def between(values: Array, seen: Array) -> Array:
-    """Straight lines through the gaps of a signal with one axis."""
-    places = np.arange(seen.size)
-    known = seen.ravel()
-    return np.interp(places, places[known], values.ravel()[known]).reshape(seen.shape)
+def _between(values: Array, seen: Array) -> Array:
+    """For each missing sample of a signal with one axis the straight line through its gap."""
+    places, known = np.arange(seen.size), seen.ravel()
+    return np.interp(places[~known], places[known], values.ravel()[known])
 
 
 def _near(values: Array, seen: Array) -> Array:

@@ -56,8 +56,9 @@ class Smoother:
         n, order = y.size, self.taps.size - 1
         rows = np.ones(n)
         rows[:order] = 0.0
-        for step in range(order if cuts is not None else 0):
-            rows[np.minimum(cuts + step, n - 1)] = 0.0
+        if cuts is not None:
+            for step in range(order):
+                rows[np.minimum(cuts + step, n - 1)] = 0.0
         diagonals = np.zeros((order + 1, n))
         for j in range(order + 1):
             for k in range(order + 1 - j):

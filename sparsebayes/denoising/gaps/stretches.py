@@ -58,9 +58,8 @@ def hidden(seen: Array, length: int, beside: int) -> list[Array]:
     for margin in (min(length, _BESIDE), 1, 0):
         found = []
         for number in range(_ROUNDS):
-            starts = np.arange(
-                margin + number * space // _ROUNDS, seen.size - length - margin, space
-            )
+            first = margin + number * space // _ROUNDS
+            starts = np.arange(first, seen.size - length - margin + 1, space)
             whole = counts[starts + length + margin] - counts[starts - margin]
             some = starts[whole == length + 2 * margin]
             if some.size:

@@ -59,7 +59,7 @@ class ShrinkagePrior:
 
     variances: Array
     weights: Array
-    log_evidence: float
+    log_evidence: float = np.nan
 
     def error(self, z: Array, gain: Array, precision: Array | float = 1.0) -> Array:
         """The expected squared error of the estimate ``gain · x``, in units of σ².
@@ -115,12 +115,12 @@ class ShrinkagePrior:
             Of the factor v/(1 + v), with v the prior variance, given the sums. The expected
             squared error of the posterior mean is ``σ² (mean + variance · z)``.
         """
-        factor = self.variances / (1.0 + self.variances)
+        removed = 1.0 / (1.0 + self.variances)  # 1 less the factor, which may be close to 1
 
         def moments(some: Array) -> Array:
             share = _posterior(some[:, None], self.variances, self.weights, count)
-            mean = share @ factor
-            return np.stack([mean, np.maximum(share @ factor**2 - mean**2, 0.0)], axis=1)
+            mean = share @ removed
+            return np.stack([1.0 - mean, np.maximum(share @ removed**2 - mean**2, 0.0)], axis=1)
 
         found = _tabulated(moments, np.ravel(sums)).reshape(*sums.shape, 2)
         return found[..., 0], found[..., 1]

@@ -103,12 +103,16 @@ def shallow_restart(search: Search, state: State) -> Path:
     ends gain hundredths of a nat by more functions.
     """
     problem, policy = search.problem, search.policy
-    small = problem.noise is None and state.active.size <= policy.tiny and not search.stalled
+    small = _small(search, state) and not search.stalled
     search.over = small or problem.n_functions > policy.many
     if search.over:
         return state
     end = yield from trials.lowered(search, state, search.policy.shallow)
     return (yield from better(search.problem, state, end))
+
+
+def _small(search: Search, state: State) -> bool:
+    return search.problem.noise is None and state.active.size <= search.policy.tiny
 
 
 def deep_restart(search: Search, state: State) -> Path:
@@ -134,7 +138,7 @@ def other_routes(search: Search, state: State) -> Path:
     """Where the other solvers end, each on its own way, if they take little work.
 
     They are run as they are, so that a fit of a small problem does not end below theirs. With
-    the noise given that is all there is to look for after a stall: further gains would be small.
+    the noise given and a small model that is all there is to look for after a stall.
     """
     policy, problem = search.policy, search.problem
     size, before = float(problem.n_functions) * problem.group, search.work
@@ -144,7 +148,7 @@ def other_routes(search: Search, state: State) -> Path:
             end = yield from trials.route(search, state, solver)
             search.work = before  # it has a bound of its own
             state = yield from better(problem, state, end)
-            search.over = search.stalled and problem.noise is None
+            search.over = search.stalled and _small(search, state)
     return state
 
 
@@ -246,11 +250,14 @@ def in_turn(strategies: tuple[Strategy, ...], search: Search, state: State) -> P
 
 
 def best_shared_precision(
-    problem: Problem, index: Array, policy: Policy, beta: float
+    problem: Problem, index: Array, policy: Policy, beta: float, *, brief: bool = False
 ) -> State | None:
     """Some functions with the best of several precisions, the same for all of them.
 
-    Where the noise is estimated, with the best of several values of it, from 1/`beta` down.
+    Where the noise is estimated, with the best of several values of it, from 1/`beta` down. The
+    evidence may fall at first and then rise above where it began: with a narrow kernel, once the
+    weights are so large that what little the functions overlap counts. A `brief` search does not
+    go on where it falls.
     """
     first = spread_variance(problem, index)
     if first is None:
@@ -264,7 +271,7 @@ def best_shared_precision(
             shared = problem.move(first, alpha, beta / policy.depth**level)
             if shared is not None and shared.evidence > best.evidence:
                 best = shared
-        if number and best is before and problem.noise is None:
+        if brief and number and best is before and problem.noise is None:
             break
     return best
 
@@ -279,7 +286,7 @@ def blind_model(problem: Problem, state: State, policy: Policy, tol: float) -> P
     index = spread_over(problem, min(problem.n_functions, policy.several))
     charged = problem.restrict(index)
     free = charged.uncharged()
-    end = best_shared_precision(free, np.arange(index.size), policy, state.beta)
+    end = best_shared_precision(free, np.arange(index.size), policy, state.beta, brief=True)
     if end is None:
         return state
     for step in trials.hopeful(Search(free, policy, tol), end, state.objective):

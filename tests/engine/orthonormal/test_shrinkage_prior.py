@@ -185,3 +185,73 @@ def test_many_coefficients_are_as_few():
     assert whole.shape == z.shape
     assert_allclose(whole[-5:], direct)
     assert_allclose(estimate(z).weights, estimate(np.tile(z, 2)).weights, atol=1e-3)
+
+
+def test_the_evidence_is_that_of_the_mixture():
+    _, x = mixture(3000, 0.2, 6.0)
+    found = estimate(x**2)
+    density = [norm.pdf(x, scale=np.sqrt(1 + v)) for v in found.variances]
+    assert_allclose(found.log_evidence, np.log(found.weights @ density).sum(), rtol=1e-3)
+
+
+def test_coefficients_of_several_bases_count_once():
+    _, x = mixture(3000, 0.2, 6.0)
+    once, twice = estimate(x**2), estimate(np.tile(x**2, 2), n_bases=2)
+    assert_allclose(twice.weights, once.weights, atol=1e-12)
+    assert_allclose(twice.log_evidence, once.log_evidence)
+
+
+def test_a_prior_that_gains_too_little_is_one_of_noise_alone():
+    z = mixture(300, 0.02, 4.0)[1] ** 2
+    found = estimate(z)
+    null = -0.5 * (z.sum() + z.size * np.log(2 * np.pi))
+    gain = found.log_evidence - null
+    assert gain > 1.0 and found.weights[0] < 1.0
+    # The price of zeros that were added is off the gain.
+    assert estimate(z, least_gain=0.5 * gain).weights[0] < 1.0
+    refused = estimate(z, least_gain=1.1 * gain)
+    assert refused.weights[0] == 1.0
+    assert_allclose(refused.log_evidence, null, rtol=1e-3)
+
+
+def shared(count, size=40_000):
+    """Coefficients in groups that share a prior variance of SOME: true ones and measured ones."""
+    rng = np.random.default_rng(count)
+    v = rng.choice(SOME.variances, size, p=SOME.weights)
+    true = np.sqrt(v)[:, None] * rng.standard_normal((size, count))
+    return true, true + rng.standard_normal((size, count))
+
+
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_what_is_seen_together_is_shrunk_together(count):
+    true, x = shared(count)
+    mean, variance = SOME.shrinkage((x**2).sum(axis=1), count)
+    errors = (mean * x[:, 0] - true[:, 0]) ** 2
+    # The promised error is the actual one, also where coefficients are large or small.
+    promised = mean + variance * x[:, 0] ** 2
+    for some in (mean < 0.3, (mean >= 0.3) & (mean < 0.9), mean >= 0.9):
+        assert some.sum() > 500
+        assert_allclose(errors[some].mean(), promised[some].mean(), rtol=0.1)
+    # The more there are, the better; one alone is as in `gain`.
+    if count == 1:
+        assert_allclose(mean, SOME.gain(x[:, 0] ** 2), rtol=1e-12)
+    else:
+        alone = SOME.gain(x[:, 0] ** 2)
+        assert errors.mean() < 0.9 * ((alone * x[:, 0] - true[:, 0]) ** 2).mean()
+
+
+def test_coefficients_are_foretold_by_those_around_them():
+    _, x = shared(5)
+    others = (x[:, 1:] ** 2).sum(axis=1)
+    told = SOME.log_predictive(x[:, 0] ** 2, others, 4.0)
+    alone = SOME.log_predictive(x[:, 0] ** 2, np.zeros(len(x)), 0.0)
+    assert told > alone + 0.02
+    # Those of other groups tell nothing: to trust them costs.
+    assert SOME.log_predictive(x[:, 0] ** 2, np.roll(others, 1), 4.0) < alone - 0.02
+    # It is a density, but for a constant.
+    grid = np.linspace(-80.0, 80.0, 20_001)
+    for total in (1.0, 30.0):
+        values = [
+            np.exp(SOME.log_predictive(np.array([g**2]), np.array([total]), 4.0)) for g in grid
+        ]
+        assert_allclose(trapezoid(values, grid) / np.sqrt(2 * np.pi), 1.0, rtol=1e-6)

@@ -120,6 +120,24 @@ def test_with_the_noise_given_a_shared_precision_tells_of_a_stall():
     assert not search.over and end.objective > state.objective + 100.0
 
 
+@pytest.mark.parametrize("seed", [2, 8, 12])
+def test_a_shared_precision_is_not_given_up_where_the_evidence_falls_at_first(seed):
+    rng = np.random.default_rng(seed)
+    X, labels = rng.standard_normal((100, 10)), np.tile([-1.0, 1.0], 50)
+    X[:, 0] += 1.5 * labels
+    kernel = np.exp(-((X[:, None] - X) ** 2).sum(axis=-1) / (2 * 0.6**2))  # much too narrow
+    matrix = np.column_stack([np.ones(100), kernel])
+    problem = Latent(Dense(matrix), Flat(), Logit(labels, np.ones(100)))
+    index = trials.spread_over(problem, Policy().sample)
+    brief, best = (
+        strategies.best_shared_precision(problem, index, Policy(), 1.0, brief=brief)
+        for brief in (True, False)
+    )
+    assert best.evidence > brief.evidence + 1.0
+    end = run(Sequential(), problem, max_iter=1000, tol=TOL, rng=rng).state
+    assert end.evidence > start(problem).evidence + 30.0
+
+
 def test_with_the_noise_estimated_there_is_no_shared_precision(grown):
     search, state = copy.copy(grown[0]), grown[1]
     assert walk(strategies.shared_precision_start, search, state) == (state, [])
