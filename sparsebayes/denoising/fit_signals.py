@@ -129,10 +129,11 @@ def denoise(
         raise ValueError("y has a signal of which every sample is NaN; drop it.")
     grid = lay_grid(layout.signal_shape, positions, chosen or USUAL, gaps=False)
     gaps = not seen.all()
-    if gaps and method == "average" and grid.where is None:
-        gaps = not (chosen or USUAL).bind(grid.shape, grid.points).n_bases  # others are filled
     if gaps:
-        grid = lay_grid(layout.signal_shape, positions, chosen or USUAL, gaps=True)
+        regular = lay_grid(layout.signal_shape, positions, chosen or USUAL, gaps=True)
+        if method == "average" and grid.where is None:  # then gaps are filled
+            gaps = not (chosen or USUAL).bind(regular.shape, regular.points).n_bases
+        grid = regular if gaps else grid
     plain = not gaps and grid.where is None
     centred_ones = [
         centred(signal if mask.all() and plain else signal[mask])

@@ -11,7 +11,9 @@ Array = np.ndarray
 
 _MAD = 0.6744897501960817  # the median of |x| for a standard normal x
 _WAVELET = "sym8"
-_ERRORS = 4.0  # standard errors of an estimate, beyond which another one disagrees with it
+# Where another estimate disagrees with that of the finest details: beyond so many standard errors,
+# and at more than so many times its variance. Below that the evidence decides.
+_ERRORS, _TIMES = 4.0, 2.0
 _ROUNDED = 1e-11  # of the largest sample: filters are not known better
 _SHORTEST = 8  # a shorter axis has no scales to tell apart
 
@@ -50,4 +52,4 @@ def believable(noise: float, shape: tuple[int, ...]) -> float:
     n = float(np.prod([length / 2 if length >= _SHORTEST else length for length in shape]))
     density = 2.0 * np.exp(-0.5 * _MAD**2) / np.sqrt(2.0 * np.pi)
     relative = 1.0 / (2.0 * density * _MAD * np.sqrt(n))
-    return noise * (1.0 + _ERRORS * relative) ** 2
+    return noise * max((1.0 + _ERRORS * relative) ** 2, _TIMES)

@@ -11,7 +11,8 @@ from sparsebayes.denoising.noise_level import white_noise
 
 Array = np.ndarray
 
-_ROUNDS = 6  # of the search for the noise; the error falls by the share of what is missing
+_ROUNDS, _SETTLED = 30, 0.005  # of the search for the noise, and the last relative change
+_DRAWN = 8192  # samples of noise, to see how much of it is found
 _KNOWN = 0.1  # share of samples around a missing one that its guess needs, in images
 
 
@@ -55,14 +56,36 @@ def begin(samples: Array, seen: Array, noise: float | None) -> Begun:
     """
     values = np.zeros(seen.shape, samples.dtype)
     values[seen] = samples
-    several = sum(n > 1 for n in seen.shape) > 1
-    guess = _near(values, seen) if several else _between(values, seen)
-    draw = np.random.default_rng(0).standard_normal(guess.size)
+    guess = _guess(values, seen)
+    rng = np.random.default_rng(0)
+    draw = rng.standard_normal(guess.size)
     values[~seen] = guess
-    begun = Begun(values, seen, white_noise(values) if noise is None else noise, draw)
-    for _ in range(_ROUNDS if noise is None else 0):
-        begun = begun._replace(noise=white_noise(begun.filled(guess)))
+    begun = Begun(values, seen, noise or 0.0, draw)
+    if noise is None:
+        share = _share_found(seen, rng)
+        for _ in range(_ROUNDS):
+            before = begun.noise
+            begun = begun._replace(noise=white_noise(begun.filled(guess)) / share)
+            if abs(begun.noise - before) <= _SETTLED * before:
+                break
     return begun._replace(values=begun.filled(guess))
+
+
+def _share_found(seen: Array, rng: np.random.Generator) -> float:
+    """The share of white noise that is found with such gaps: guesses are too much like others."""
+    found = whole = 0.0
+    for _ in range(max(1, _DRAWN // seen.size)):
+        noise = rng.standard_normal(seen.shape)
+        whole += white_noise(noise)
+        noise[~seen] = _guess(noise, seen) + rng.standard_normal(seen.size - int(seen.sum()))
+        found += white_noise(noise)
+    return found / whole
+
+
+def _guess(values: Array, seen: Array) -> Array:
+    """For each missing sample something between those around it; linear in what is seen."""
+    several = sum(n > 1 for n in seen.shape) > 1
+    return _near(values, seen) if several else _between(values, seen)
 
 
 def _between(values: Array, seen: Array) -> Array:
