@@ -10,6 +10,7 @@ import numpy as np
 
 from sparsebayes.denoising.bands import finest, joined
 from sparsebayes.denoising.methods import METHODS
+from sparsebayes.denoising.noise_level import believable, white_noise
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Band, Transform
 from sparsebayes.engine.orthonormal import closed_form, shrinkage_prior
@@ -21,6 +22,9 @@ _KEPT = 0.5  # probability of not being zero from which an averaged coefficient 
 
 GIVEN = "closed form at the given noise"
 BEST = "closed form; the noise is at the highest maximum of the evidence"
+LIMITED = (
+    "closed form; the noise is that of the finest details, far below all maxima of the evidence"
+)
 CONSTANT = "the signal is constant"
 COLLAPSED = (
     "kept everything: with this prior the evidence rises as the noise falls to nothing; use "
@@ -78,18 +82,21 @@ class ClosedFormFit(SignalFit):
             self.coefficients = np.zeros_like(self.projections)
             self.n_active, self.stop_reason = 0, CONSTANT
         elif method == "sparse":
-            self._fit(noise)
+            self._fit(target, noise)
         else:
             self._shrink(noise)
 
-    def _fit(self, noise: float | None) -> None:
-        found = closed_form.fit(self.projections, self._c, noise)
+    def _fit(self, target: Array, noise: float | None) -> None:
+        details = white_noise(target) if noise is None else 0.0
+        most = believable(details, target.shape) if details > 0 else np.inf
+        found = closed_form.fit(self.projections, self._c, noise, most, details)
         point = found.chosen
         self.noise_variance = point.variance
         self.log_evidence = point.objective + self._c * point.n_determined
         self.maxima = [(maximum.variance, maximum.objective) for maximum in found.maxima]
         self.converged = not found.collapsed
-        self.stop_reason = GIVEN if noise is not None else COLLAPSED if found.collapsed else BEST
+        reason = COLLAPSED if found.collapsed else LIMITED if found.limited else BEST
+        self.stop_reason = reason if noise is None else GIVEN
         self.n_active = point.n_active
         self.coefficients = closed_form.shrink(self.projections, self._c, point.variance)
 

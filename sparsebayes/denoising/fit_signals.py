@@ -24,6 +24,8 @@ from sparsebayes.denoising.averaging.choose_dictionary import USUAL, choose_dict
 from sparsebayes.denoising.averaging.views import views_of
 from sparsebayes.denoising.closed_form import ClosedFormFit
 from sparsebayes.denoising.denoised import Denoised
+from sparsebayes.denoising.gaps.begin import begin
+from sparsebayes.denoising.gaps.gapped_fit import GappedFit
 from sparsebayes.denoising.grid import lay_grid
 from sparsebayes.denoising.inputs import centred, check_positions, check_signal
 from sparsebayes.denoising.long_signals import check_place, denoise_long, is_long
@@ -32,6 +34,8 @@ from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.sequential_fit import SequentialFit
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Dictionary, as_dictionary
+
+_ROUGH = 4  # shifts for the estimate by which gaps are filled
 
 
 def denoise(
@@ -154,20 +158,33 @@ def denoise(
     seen = ~np.isnan(signals)
     if not seen.reshape(len(seen), -1).any(axis=1).all():
         raise ValueError("y has a signal of which every sample is NaN; drop it.")
-    grid = lay_grid(layout.signal_shape, positions, chosen or USUAL, gaps=not seen.all())
-    plain = bool(seen.all()) and grid.where is None
+    grid = lay_grid(layout.signal_shape, positions, chosen or USUAL, gaps=False)
+    gaps = not seen.all()
+    if gaps:
+        regular = lay_grid(layout.signal_shape, positions, chosen or USUAL, gaps=True)
+        if method == "average" and grid.where is None:  # then gaps are filled
+            gaps = not (chosen or USUAL).bind(regular.shape, regular.points).n_bases
+        grid = regular if gaps else grid
+    plain = not gaps and grid.where is None
     centred_ones = [
-        centred(signal if plain else signal[mask])
+        centred(signal if mask.all() and plain else signal[mask])
         for signal, mask in zip(signals, seen, strict=True)
     ]
-    targets = [target for target, _ in centred_ones]
+    begun = [
+        begin(target, mask, variance) if plain and not mask.all() else None
+        for (target, _), mask, variance in zip(centred_ones, seen, observed.noises, strict=True)
+    ]
+    targets = [
+        target if one is None else one.values
+        for (target, _), one in zip(centred_ones, begun, strict=True)
+    ]
     dictionaries: tuple[Dictionary, ...] = (chosen or USUAL,)
     if chosen is None and plain and method == "average":
         dictionaries = choose_dictionaries(targets, observed.noises, observed.by_level)
     transform = dictionaries[0].bind(grid.shape, grid.points)
     if method == "average" and not (plain and transform.n_bases):
         method = "sparse"
-    if observed.by_level and method != "average":
+    if observed.by_level and (method != "average" or any(begun)):
         raise ValueError(
             "noise='per_level' needs method='average', a dictionary that is orthonormal or a tight "
             "frame, and a signal without gaps at equal spacing; use noise='estimate'."
@@ -178,14 +195,17 @@ def denoise(
             "spacing; use method='sparse'."
         )
     views = views_of(dictionaries, grid.shape, shifts) if method == "average" else []
+    rough = views_of(dictionaries, grid.shape, _ROUGH) if any(begun) else []
     report = partial(tell_step, Reporter("denoise", verbose))
     fits: list[SignalFit] = []
-    for target, mask, variance in zip(targets, seen, observed.noises, strict=True):
+    for target, mask, guess, variance in zip(targets, seen, begun, observed.noises, strict=True):
         of_precisions = as_prior(prior, target.size)
         price = of_precisions.price if method == "sparse" else 0.0
         fit: SignalFit
         if variance is None and not np.any(target):  # no noise, and nothing to explain
             fit = ClosedFormFit(transform, np.zeros(grid.shape, target.dtype), method, 0.0, None)
+        elif guess is not None:
+            fit = GappedFit(transform, guess, rough, views)
         elif method == "average":
             fit = AveragedFit(transform, target, views, variance, observed.by_level)
         elif plain and transform.orthonormal and price is not None:

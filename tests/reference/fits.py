@@ -285,7 +285,7 @@ def denoise_union() -> list[Any]:
 def denoise_gap() -> list[Any]:
     y = make_signal("heavisine", 256, snr=5, random_state=1)[1]
     y[100:115] = np.nan
-    return denoised(y)
+    return denoised(y, method="sparse")
 
 
 @fit

@@ -66,17 +66,27 @@ class Fit:
     maxima : tuple of Maximum
         All that were found, by falling objective; of a given noise the one point.
     chosen : Maximum
-        The highest that leaves some noise; or else the lowest noise that makes a difference.
+        The highest that leaves some noise, but not too much; the noise `instead`, if all leave
+        more; or else the lowest noise that makes a difference.
     collapsed : bool
-        Whether there was no such maximum.
+        Whether no maximum leaves noise.
+    limited : bool
+        Whether the noise is `instead`.
     """
 
     maxima: tuple[Maximum, ...]
     chosen: Maximum
     collapsed: bool
+    limited: bool = False
 
 
-def fit(coefficients: Array, c: float, variance: float | None) -> Fit:
+def fit(
+    coefficients: Array,
+    c: float,
+    variance: float | None,
+    most: float = np.inf,
+    instead: float = 0.0,
+) -> Fit:
     """Find the noise variance, or take the given one.
 
     Parameters
@@ -87,6 +97,10 @@ def fit(coefficients: Array, c: float, variance: float | None) -> Fit:
         Of the smoothness prior; 0 is the flat prior.
     variance : float or None
         None estimates it.
+    most : float, default=inf
+        A noise variance that is not believed.
+    instead : float, default=0.0
+        The noise variance if all maxima are at or above `most`.
     """
     flat = coefficients.reshape(-1)
     if variance is not None:
@@ -100,9 +114,14 @@ def fit(coefficients: Array, c: float, variance: float | None) -> Fit:
     brackets = _brackets(levels, counts, c, FLOOR * mean)
     found = [_look(flat, c, _refine(flat, c, *bracket)) for bracket in brackets]
     found.sort(key=lambda maximum: -maximum.objective)
-    for maximum in found:
-        if maximum.n_determined <= CREDIBLE * flat.size:
+    credible = [one for one in found if one.n_determined <= CREDIBLE * flat.size]
+    for maximum in credible:
+        if maximum.variance < most:
             return Fit(tuple(found), maximum, False)
+    if credible and instead > 0:
+        return Fit(tuple(found), _look(flat, c, instead), False, True)
+    if credible:
+        return Fit(tuple(found), credible[0], False)
     # As the noise falls further nothing changes but rounding: all coefficients but one are in.
     least = max(_least_energy(flat, FLOOR * mean), FLOOR * mean)
     point = found[0] if found else _look(flat, c, least / (1.0 + 2.0 * c))
