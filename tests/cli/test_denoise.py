@@ -201,9 +201,11 @@ def test_images(folder, capsys, rng, name, dtype, channels):
     assert back.dtype == dtype and back.shape == values.shape
     if channels == 1:
         back, values, clean = back[:, :, None], values[:, :, None], clean[:, :, None]
+    colours = values[:, :, :3]
+    found = denoise(colours, channel_axis=-1) if channels > 1 else denoise(colours[:, :, 0])
+    expected = np.clip(np.rint(found.signal.reshape(colours.shape)), 0, top)
+    assert_array_equal(back[:, :, :3], expected)
     for k in range(min(channels, 3)):
-        alone = np.clip(np.rint(denoise(values[:, :, k]).signal), 0, top)
-        assert_array_equal(back[:, :, k], alone)
         assert rms(back[:, :, k] - clean[:, :, k]) < 0.7 * rms(values[:, :, k] - clean[:, :, k])
     assert_array_equal(back[:, :, 3:], values[:, :, 3:])  # alpha
 
@@ -226,9 +228,10 @@ def test_std_of_an_image_with_alpha(folder, rng):
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--quiet"]) == 0
     std = np.load("s.npy")
     assert std.shape == values.shape and not std[..., 3].any()
-    assert_array_equal(std[..., 1], denoise(values[..., 1]).std)
+    assert_array_equal(std[..., :3], denoise(values[..., :3], channel_axis=-1).std)
     assert main(["denoise", "a.png", "-o", "b.png", "--std", "s.npy", "--prior", "bic"]) == 0
-    assert_array_equal(np.load("s.npy")[..., 1], denoise(values[..., 1], method="sparse").std)
+    sparse = denoise(values[..., :3], channel_axis=-1, method="sparse")
+    assert_array_equal(np.load("s.npy")[..., :3], sparse.std)
 
 
 @pytest.fixture
@@ -398,8 +401,7 @@ def test_options_are_passed_on(folder, monkeypatch):
 
     def recorded(y, **options):
         given.append(options)
-        known = {k: v for k, v in options.items() if k != "noise_model"}
-        return denoise(y, **{**known, "noise": "estimate"})
+        return denoise(y, **{**options, "noise": "estimate", "noise_model": "gaussian"})
 
     monkeypatch.setattr(denoise_command, "denoise", recorded)
     argv = ["denoise", "a.npy", "-o", "b.npy", "--quiet"]
@@ -407,7 +409,7 @@ def test_options_are_passed_on(folder, monkeypatch):
     assert main([*argv, "--n-shifts", "3", "--noise", "per_level", "--noise-model", "poisson"]) == 0
     plain, other = given
     assert (plain["dictionary"], plain["method"], plain["n_shifts"]) == ("auto", "average", "auto")
-    assert "noise_model" not in plain and plain["noise"] == "estimate"
+    assert (plain["noise_model"], plain["noise"]) == ("gaussian", "estimate")
     assert (other["n_shifts"], other["noise"], other["noise_model"]) == (3, "per_level", "poisson")
 
 
@@ -426,17 +428,16 @@ def test_the_report_names_all_dictionaries(folder, capsys):
     )
 
 
-def test_colours_go_together_once_they_can(folder, monkeypatch, rng):
+def test_colours_go_together(folder, monkeypatch, rng):
     values = rng.integers(0, 255, (16, 16, 4), dtype="u1")
     (folder / "a.png").write_bytes(imagecodecs.png_encode(values))
     seen = []
 
     def together(y, *, channel_axis=None, **options):
         seen.append((y.shape, channel_axis))
-        return denoise(y, axes=(0, 1), **{k: v for k, v in options.items() if k != "axes"})
+        return denoise(y, channel_axis=channel_axis, **options)
 
     monkeypatch.setattr(denoise_command, "denoise", together)
-    monkeypatch.setattr(denoise_command, "_TOGETHER", True)
     assert main(["denoise", "a.png", "-o", "b.png", "--quiet"]) == 0
     assert seen == [((16, 16, 3), -1)]
     back = imagecodecs.png_decode((folder / "b.png").read_bytes())
