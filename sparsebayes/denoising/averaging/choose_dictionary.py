@@ -28,6 +28,7 @@ _OF_IMAGES: tuple[Dictionary, ...] = (DualTree(), Wavelet("haar"))  # both
 _BETTER = 8.0  # nats by which another has to be: with fewer, short smooth signals come out worse
 _SOUND = 8  # frames in a signal, from which on cosines in frames are tried
 _MOST = 1 << 16  # samples that are looked at
+_SHORT, _SHIFTS = 1 << 13, 4  # samples up to which all shifts are, and how many of longer signals
 
 
 def choose_dictionaries(
@@ -86,7 +87,8 @@ def _evidence(
 
     The noise is estimated for each scale if it is None.
     """
-    views = Views(dictionary, signal.shape, None, padded)
+    n_shifts = None if signal.size <= _SHORT else _SHIFTS
+    views = Views(dictionary, signal.shape, n_shifts, padded)
     around = Neighbourhoods(views.transform)
     coefficients = list(views.analyse(signal))
     noises = noise_by_level(around, coefficients) if noise is None else [noise] * len(around.bands)

@@ -73,11 +73,18 @@ class Rules:
         means, errors = coefficients.copy(), np.zeros(coefficients.shape)
         kept = 0
         for number, (band, rule) in enumerate(zip(around.bands, self.of_bands, strict=True)):
+            if rule.prior.is_zero:
+                means[band.index] = 0.0
+                continue
             sums, count = around.sums(z, number, rule.beside, rule.above)
             gain, uncertain = rule.prior.shrinkage(sums, count)
             means[band.index] *= gain
-            own = np.broadcast_to(z[band.index].mean(around.parts, keepdims=True), sums.shape)
-            errors[band.index] = rule.noise * (gain + uncertain * own)
+            if around.parts:
+                uncertain = uncertain * z[band.index].mean(around.parts, keepdims=True)
+            else:
+                uncertain *= z[band.index]
+            uncertain += gain
+            errors[band.index] = rule.noise * uncertain
             kept += int(np.count_nonzero(gain > 0.5)) * (means[band.index].size // gain.size)
         return means, errors, kept
 

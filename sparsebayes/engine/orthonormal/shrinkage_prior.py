@@ -120,10 +120,10 @@ class ShrinkagePrior:
         def moments(some: Array) -> Array:
             share = _posterior(some[:, None], self.variances, self.weights, count)
             mean = share @ removed
-            return np.stack([1.0 - mean, np.maximum(share @ removed**2 - mean**2, 0.0)], axis=1)
+            return np.stack([1.0 - mean, np.maximum(share @ removed**2 - mean**2, 0.0)])
 
-        found = _tabulated(moments, np.ravel(sums)).reshape(*sums.shape, 2)
-        return found[..., 0], found[..., 1]
+        mean, variance = _tabulated(moments, np.ravel(sums))
+        return mean.reshape(sums.shape), variance.reshape(sums.shape)
 
     def log_predictive(self, z: Array, sums: Array, count: float) -> float:
         """The mean log density of z, given sums over others of the same precision.
@@ -134,6 +134,11 @@ class ShrinkagePrior:
         share = _posterior(sums, self.variances, self.weights, count)
         density = np.exp(-0.5 * z / (1.0 + self.variances)) / np.sqrt(1.0 + self.variances)
         return float(np.log(np.maximum((share * density).sum(axis=1), _TINY)).mean())
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether all coefficients are, whatever was measured."""
+        return bool(self.weights[0] == 1.0)
 
     def included(self, z: Array) -> Array:
         """The probability that a coefficient is not zero; from a table if many."""
@@ -150,7 +155,7 @@ def _tabulated(function: Gain, z: Array) -> Array:
         return function(z)
     index = _FINE.index(z)
     lower = _FINE.lower(int(index.max()) + 2)
-    return function(0.5 * (lower[:-1] + lower[1:]))[index]
+    return np.take(function(0.5 * (lower[:-1] + lower[1:])), index, axis=-1)
 
 
 def _posterior(z: Array, prior: Array, weights: Array, count: float = 1.0) -> Array:
