@@ -108,11 +108,14 @@ class Union(Basis):
         part.right_ = self.right_.rescaled(log_scales[first:])
         return part
 
-    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+    def scale_slopes(
+        self, X: Array, index: Array, slopes: Array, values: Array | None = None
+    ) -> Array:
         inside, left, right = self._split(index)
+        ours, theirs = (None, None) if values is None else (values[:, inside], values[:, ~inside])
         parts = (
-            self.left_.scale_slopes(X, left, slopes[:, inside]),
-            self.right_.scale_slopes(X, right, slopes[:, ~inside]),
+            self.left_.scale_slopes(X, left, slopes[:, inside], ours),
+            self.right_.scale_slopes(X, right, slopes[:, ~inside], theirs),
         )
         return np.concatenate(parts)
 
