@@ -9,22 +9,30 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import euclidean_distances
 
 from sparsebayes.basis.base import Basis
 from sparsebayes.engine.moments import Bumps, Functions
 
 Array = np.ndarray
 
+_BY_PRODUCT = 5  # inputs from which on a product of matrices is faster than sums of squares
 _SLOPE_BLOCK = 1 << 16  # pairs of a sample and a centre that derivatives are computed for at once
 
 
 def squared_distances(X: Array, Z: Array) -> Array:
-    """``‖x − z‖²`` for all pairs: exactly where that is fast, else through a matrix product."""
-    if X.shape[1] <= 16 or len(Z) == 0:
+    """``‖x − z‖²`` for all pairs: of few inputs one by one, else by a product of matrices.
+
+    The product's error is some roundings of the squared distances from the mean of Z.
+    """
+    if X.shape[1] < _BY_PRODUCT or len(Z) == 0:
         return cdist(X, Z, "sqeuclidean")
-    shift = Z.mean(axis=0)  # distances far from the origin would cancel
-    return euclidean_distances(X - shift, Z - shift, squared=True)
+    shift = Z.mean(axis=0)  # far from the origin the parts would cancel
+    X, Z = X - shift, Z - shift
+    left, right = (np.ones((len(part), X.shape[1] + 2)) for part in (X, Z))
+    left[:, :-2], left[:, -2] = X, np.einsum("nd,nd->n", X, X)
+    right[:, :-2], right[:, -1] = -2.0 * Z, np.einsum("nd,nd->n", Z, Z)
+    out = left @ right.T
+    return np.maximum(out, 0.0, out=out)
 
 
 def _weighted_squares(X: Array, Z: Array, weights: Array) -> Array:

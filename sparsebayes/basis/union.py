@@ -89,6 +89,13 @@ class Union(Basis):
         out[:, inside], out[:, ~inside] = parts
         return out
 
+    def _hashes(self, X: Array, index: Array) -> Array:
+        inside, left, right = self._split(index)
+        out = np.empty(len(index), dtype=np.int64)
+        # Each basis by itself: the last bit may depend on what is computed together.
+        out[inside], out[~inside] = self.left_._hashes(X, left), self.right_._hashes(X, right)
+        return out
+
     def kinds(self) -> Array:
         left, right = self.left_.kinds(), self.right_.kinds()
         return np.concatenate([left, np.where(right < 0, -1, right + left.max(initial=-1) + 1)])
