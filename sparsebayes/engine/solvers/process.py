@@ -158,7 +158,8 @@ class ProcessModel:
         for scale, part in zip(inverse[1:], parts[1:], strict=True):
             total += scale * part
         total.flat[:: len(self.weights) + 1] += 1.0 / self.weights
-        factor = linalg.cholesky(total, in_place=True)
+        with linalg.own_threads(len(total) ** 3 / 6):
+            factor = linalg.cholesky(total, in_place=True)
         if factor is None:
             return None
         solved = linalg.solve(factor, self.targets.T)
@@ -191,7 +192,8 @@ class ProcessModel:
         inverse = np.exp(-point[theta.size :])
         # The covariances are symmetric, so that one triangle will do.
         columns = at.solved * np.sqrt(at.share / at.share.size)
-        by_total = linalg.halved_inverse(at.factor, columns)
+        with linalg.own_threads(len(columns) ** 3 / 3):
+            by_total = linalg.halved_inverse(at.factor, columns)
         by_ratio = [
             -scale * float(np.vdot(by_total, part)) - self.price * float(over.mean())
             for scale, part, over in zip(inverse, parts, at.excess, strict=True)
