@@ -73,9 +73,16 @@ class ScaleFamily:
         X = self._X if rows is None else self._X[rows]
         return self.basis(theta).columns(X, self._basis.distinct_[index])
 
-    def slopes(self, theta: Array, index: Array, slopes: Array, rows: slice | None = None) -> Array:
+    def slopes(
+        self,
+        theta: Array,
+        index: Array,
+        slopes: Array,
+        rows: slice | None = None,
+        values: Array | None = None,
+    ) -> Array:
         X = self._X if rows is None else self._X[rows]
-        each = self.basis(theta).scale_slopes(X, self._basis.distinct_[index], slopes)
+        each = self.basis(theta).scale_slopes(X, self._basis.distinct_[index], slopes, values)
         return each if self._ard else self._fold(each)
 
     def kinds(self, index: Array) -> Array:
@@ -94,11 +101,14 @@ class ScaleFamily:
     def covariances(self, theta: Array, Z: Array) -> list[Array]:
         return [kernel.between(Z, Z) for kernel, own in self._kernels(theta) if own]
 
-    def covariance_slopes(self, theta: Array, Z: Array, slopes: list[Array]) -> Array:
-        every, parts, left = np.arange(len(Z)), [], iter(slopes)
+    def covariance_slopes(
+        self, theta: Array, Z: Array, slopes: Array, signals: Array, values: list[Array]
+    ) -> Array:
+        every, parts, left = np.arange(len(Z)), [], zip(signals, values, strict=True)
         for kernel, own in self._kernels(theta):
             if own:
-                parts.append(kernel.centred_on(Z).scale_slopes(Z, every, next(left)))
+                signal, value = next(left)
+                parts.append(signal * kernel.centred_on(Z).scale_slopes(Z, every, slopes, value))
             else:
                 parts.append(np.zeros(Z.shape[1]))
         each = np.concatenate(parts)

@@ -75,11 +75,14 @@ class Basis(BaseEstimator, ABC):
         """A fitted copy with other length scales."""
         return self
 
-    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+    def scale_slopes(
+        self, X: Array, index: Array, slopes: Array, values: Array | None = None
+    ) -> Array:
         """``Σ_nm slopes_nm ∂φ_m(x_n)/∂log ℓ`` for each length scale, of the functions of `index`.
 
         With the derivatives of a function of the columns as slopes, (n, k), these are its
         derivatives with respect to the log scales.  # T01 (53)
+        `values` are the columns, where they are known already.
         """
         return np.empty(0)
 

@@ -9,22 +9,30 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import euclidean_distances
 
 from sparsebayes.basis.base import Basis
 from sparsebayes.engine.moments import Bumps, Functions
 
 Array = np.ndarray
 
+_BY_PRODUCT = 5  # inputs from which on a product of matrices is faster than sums of squares
 _SLOPE_BLOCK = 1 << 16  # pairs of a sample and a centre that derivatives are computed for at once
 
 
 def squared_distances(X: Array, Z: Array) -> Array:
-    """``‖x − z‖²`` for all pairs: exactly where that is fast, else through a matrix product."""
-    if X.shape[1] <= 16 or len(Z) == 0:
+    """``‖x − z‖²`` for all pairs: of few inputs one by one, else by a product of matrices.
+
+    The product's error is some roundings of the squared distances from the mean of Z.
+    """
+    if X.shape[1] < _BY_PRODUCT or len(Z) == 0:
         return cdist(X, Z, "sqeuclidean")
-    shift = Z.mean(axis=0)  # distances far from the origin would cancel
-    return euclidean_distances(X - shift, Z - shift, squared=True)
+    shift = Z.mean(axis=0)  # far from the origin the parts would cancel
+    X, Z = X - shift, Z - shift
+    left, right = (np.ones((len(part), X.shape[1] + 2)) for part in (X, Z))
+    left[:, :-2], left[:, -2] = X, np.einsum("nd,nd->n", X, X)
+    right[:, :-2], right[:, -1] = -2.0 * Z, np.einsum("nd,nd->n", Z, Z)
+    out = left @ right.T
+    return np.maximum(out, 0.0, out=out)
 
 
 def _weighted_squares(X: Array, Z: Array, weights: Array) -> Array:
@@ -171,18 +179,21 @@ class Scaled(Centred):
         part.length_scale_ = float(scale[0]) if one else scale
         return part
 
-    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+    def scale_slopes(
+        self, X: Array, index: Array, slopes: Array, values: Array | None = None
+    ) -> Array:
         scale = np.broadcast_to(self.length_scale_, X.shape[1:])
         centers = self.centers_[index] / scale
         total = np.zeros(scale.size)
         rows = max(1, _SLOPE_BLOCK // max(1, len(centers)))
         for start in range(0, len(X), rows):
             part = slice(start, start + rows)
-            total += self._scale_slopes(X[part] / scale, centers, slopes[part])
+            known = None if values is None else values[part]
+            total += self._scale_slopes(X[part] / scale, centers, slopes[part], known)
         return total
 
     @abstractmethod
-    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
         """The same for some rows; X and Z are in units of the length scale."""
 
 
@@ -209,8 +220,9 @@ class RBF(Scaled):
         out *= -0.5
         return np.exp(out, out=out)
 
-    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
-        return _weighted_squares(X, Z, slopes * self._decay(X, Z))  # QC04 (2.38)
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
+        values = self._decay(X, Z) if values is None else values
+        return _weighted_squares(X, Z, slopes * values)  # QC04 (2.38)
 
     def functions(self) -> tuple[Functions, ...] | None:
         scales = np.broadcast_to(self.length_scale_, self.centers_.shape[1:])
@@ -229,10 +241,14 @@ class Laplacian(Scaled):
     stationary = True
 
     def _kernel(self, X: Array, Z: Array) -> Array:
-        return np.exp(-cdist(X / self.length_scale_, Z / self.length_scale_, "cityblock"))
+        return self._decay(X / self.length_scale_, Z / self.length_scale_)
 
-    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
-        weights = slopes * np.exp(-cdist(X, Z, "cityblock"))
+    @staticmethod
+    def _decay(X: Array, Z: Array) -> Array:
+        return np.exp(-cdist(X, Z, "cityblock"))
+
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
+        weights = slopes * (self._decay(X, Z) if values is None else values)
         pairs = zip(X.T, Z.T, strict=True)
         return np.array([np.vdot(weights, np.abs(np.subtract.outer(x, z))) for x, z in pairs])
 
@@ -255,7 +271,7 @@ class ThinPlateSpline(Scaled):
         squared = squared_distances(X / self.length_scale_, Z / self.length_scale_)
         return 0.5 * squared * np.log(np.where(squared > 0, squared, 1.0))
 
-    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
         squared = squared_distances(X, Z)
         weights = -slopes * (1.0 + np.log(np.where(squared > 0, squared, 1.0)))
         return _weighted_squares(X, Z, weights)
@@ -295,7 +311,7 @@ class LinearSpline(Scaled):
         half_sum = 0.5 * np.add.outer(x, z)
         return product, least * (product - least * (half_sum - least / 3.0))
 
-    def _scale_slopes(self, X: Array, Z: Array, slopes: Array) -> Array:
+    def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
         powers = [self._powers(x, z) for x, z in zip(X.T, Z.T, strict=True)]
         factors = [1.0 + square + cubic for square, cubic in powers]
         after = [np.ones_like(slopes)]  # the product of the factors after each

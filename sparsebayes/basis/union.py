@@ -89,6 +89,13 @@ class Union(Basis):
         out[:, inside], out[:, ~inside] = parts
         return out
 
+    def _hashes(self, X: Array, index: Array) -> Array:
+        inside, left, right = self._split(index)
+        out = np.empty(len(index), dtype=np.int64)
+        # Each basis by itself: the last bit may depend on what is computed together.
+        out[inside], out[~inside] = self.left_._hashes(X, left), self.right_._hashes(X, right)
+        return out
+
     def kinds(self) -> Array:
         left, right = self.left_.kinds(), self.right_.kinds()
         return np.concatenate([left, np.where(right < 0, -1, right + left.max(initial=-1) + 1)])
@@ -108,11 +115,14 @@ class Union(Basis):
         part.right_ = self.right_.rescaled(log_scales[first:])
         return part
 
-    def scale_slopes(self, X: Array, index: Array, slopes: Array) -> Array:
+    def scale_slopes(
+        self, X: Array, index: Array, slopes: Array, values: Array | None = None
+    ) -> Array:
         inside, left, right = self._split(index)
+        ours, theirs = (None, None) if values is None else (values[:, inside], values[:, ~inside])
         parts = (
-            self.left_.scale_slopes(X, left, slopes[:, inside]),
-            self.right_.scale_slopes(X, right, slopes[:, ~inside]),
+            self.left_.scale_slopes(X, left, slopes[:, inside], ours),
+            self.right_.scale_slopes(X, right, slopes[:, ~inside], theirs),
         )
         return np.concatenate(parts)
 

@@ -1,12 +1,16 @@
 """Every BLAS and LAPACK call of the hot loop.
 
 NumPy's and SciPy's wheels bring two OpenBLAS pools of threads. The matrices of a
-fit are small, so both are held at one thread while a solver runs (`one_thread`).
+fit are small, so both are held at one thread while a solver runs (`one_thread`), but for single
+calls that are large (`own_threads`).
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -15,26 +19,106 @@ from scipy.linalg import blas, lapack, qr
 
 Array = np.ndarray
 
+_MANY_OPERATIONS = 1e8  # multiplications: some milliseconds, for which threads are worth it
 _LOST = 1e-13  # a pivot this small a part of its diagonal entry has hardly a digit left
 _LEAF = 64  # rows of a triangle below which halving it takes longer than it saves
 _ROUNDING = 1e-14  # of a column of unit length, what is left after others were taken out
 
 
 @cache
-def _controller() -> Any:
+def _pools() -> list[Any]:
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Hold every BLAS pool at one thread for the length of a ``with`` block."""
-    return _controller().limit(limits=1, user_api="blas")
+class _Limit:
+    """One thread while somebody asks for it, whoever comes and goes in which order.
+
+    Most pools belong to the whole process: their size is noted when the first comes and set again
+    when the last has gone. Those of OpenMP have a size for each Python thread.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside: Counter[int] = Counter()  # by the Python threads that are inside
+        self._lifted: Counter[int] = Counter()  # by those in the middle of a large call
+        self._before: list[int] = []
+        self._own: dict[int, list[int]] = {}  # the same for each Python thread
+
+    def _set(self, thread: int) -> None:
+        """What all who are inside agree with: the sizes noted only if nobody needs one thread."""
+        everybody = all(one in self._lifted for one in self._inside)
+        oneself = thread in self._lifted or thread not in self._inside
+        for pool, size, own in zip(_pools(), self._before, self._own[thread], strict=True):
+            if getattr(pool, "threading_layer", None) == "openmp":
+                pool.set_num_threads(own if oneself else 1)
+                continue
+            # Else threadpoolctl lets only that Python thread set it which did so first.
+            release = getattr(pool, "clear_controlling_thread", lambda force: None)
+            release(force=True)
+            pool.set_num_threads(size if everybody else 1)
+            release(force=True)
+
+    def _count(self, counter: Counter[int], step: int) -> None:
+        thread = threading.get_ident()
+        with self._lock:
+            if thread not in self._inside:
+                self._own[thread] = [pool.get_num_threads() for pool in _pools()]
+                if not self._inside:
+                    self._before = self._own[thread]
+            counter[thread] += step
+            if not counter[thread]:
+                del counter[thread]
+            self._set(thread)
+            if thread not in self._inside:
+                del self._own[thread]
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        self._count(self._inside, 1)
+        try:
+            yield
+        finally:
+            self._count(self._inside, -1)
+
+    @contextmanager
+    def lift(self) -> Iterator[None]:
+        # With others inside, or a single thread anyway, there is nothing to gain.
+        if list(self._inside) != [threading.get_ident()] or max(self._before, default=1) == 1:
+            yield
+            return
+        self._count(self._lifted, 1)
+        try:
+            yield
+        finally:
+            self._count(self._lifted, -1)
 
 
-def cholesky(matrix: Array) -> Array | None:
+_limit = _Limit()
+
+
+def one_thread() -> AbstractContextManager[None]:
+    """Hold every BLAS pool at one thread for the length of a ``with`` block.
+
+    Blocks may overlap in any way, also those of several Python threads: when the last has ended
+    the pools are what they were.
+    """
+    return _limit.hold()
+
+
+def own_threads(operations: float) -> AbstractContextManager[None]:
+    """Let a call of so many multiplications have the threads that it would have had outside.
+
+    Only where there are enough of them, and no other Python thread is inside `one_thread`.
+    """
+    return _limit.lift() if operations >= _MANY_OPERATIONS else nullcontext()
+
+
+def cholesky(matrix: Array, *, in_place: bool = False) -> Array | None:
     """Lower Cholesky factor of a symmetric matrix, or None where it is not positive definite."""
-    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=1)  # .T: Fortran order without a copy
+    # .T: Fortran order without a copy
+    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=1, overwrite_a=in_place)
     return factor if info == 0 else None
 
 
@@ -66,6 +150,33 @@ def inverse(factor: Array) -> Array:
     """``(L Lᵀ)⁻¹``, exactly symmetric."""
     half = inverse_triangle(factor)
     return half.T @ half  # NumPy calls dsyrk for a product with its own transpose
+
+
+def halved_inverse(factor: Array, columns: Array) -> Array:
+    """``½ ((L Lᵀ)⁻¹ − V Vᵀ)`` folded onto one triangle, in the place of L, for columns V.
+
+    Its sum with the entries of any symmetric matrix as factors is that of the whole, and it takes
+    half the time of `inverse`. L is that of `cholesky`, with zeros above the diagonal.
+    """
+    half = _triangle_by_halves(factor, factor)
+    found = lapack.dlauum(half, lower=1, overwrite_c=1)[0]
+    found = blas.dsyrk(-1.0, columns, beta=1.0, c=found, lower=1, overwrite_c=1)
+    found.flat[:: len(found) + 1] *= 0.5
+    return found.T  # in C order
+
+
+def _triangle_by_halves(factor: Array, out: Array | None = None) -> Array:
+    """``L⁻¹`` in Fortran order, most of it by products of triangles."""
+    size = len(factor)
+    if size <= _LEAF:
+        return lapack.dtrtri(factor, lower=1, overwrite_c=out is not None)[0]
+    cut = size // 2
+    upper, lower = _triangle_by_halves(factor[:cut, :cut]), _triangle_by_halves(factor[cut:, cut:])
+    below = blas.dtrmm(-1.0, lower, factor[cut:, :cut], lower=1)
+    out = np.zeros((size, size), order="F") if out is None else out
+    out[:cut, :cut], out[cut:, cut:] = upper, lower
+    out[cut:, :cut] = blas.dtrmm(1.0, upper, below, side=1, lower=1, overwrite_b=1)
+    return out
 
 
 def reflections(columns: Array) -> tuple[Array, Array]:

@@ -23,6 +23,7 @@ from sparsebayes.basis import (
     Union,
     as_basis,
 )
+from sparsebayes.basis.kernels import squared_distances
 
 NAMES = ["rbf", "linear_spline", "thin_plate", "polynomial", "linear", "laplacian", "precomputed"]
 SCALED = [RBF, Laplacian, ThinPlateSpline, LinearSpline]
@@ -98,6 +99,29 @@ def test_rbf_width_of_tipping():
     r = 3.0
     expected = np.exp(-((NEW[:, None] - X) ** 2).sum(axis=2) / r**2)
     assert_allclose(RBF(r / np.sqrt(2)).fit(X).columns(NEW), expected)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("n_features", [4, 5, 40])
+def test_squared_distances(n_features, offset):
+    """Their error is that of the data's spread, wherever the data are."""
+    rows = np.random.default_rng(0).standard_normal((60, n_features)) + offset
+    rows[7] = rows[3]
+    centers = rows[:40] - rows.mean(axis=0)
+    exact = ((rows[:, None] - rows[None, :40]) ** 2).sum(axis=2)
+    found = squared_distances(rows, rows[:40])
+    reach = (centers**2).sum(axis=1).max()
+    assert_allclose(found, exact, rtol=0, atol=4e-15 * reach)
+    assert found.min() >= 0.0
+    assert found[7, 3] <= 4e-15 * reach
+
+
+@pytest.mark.parametrize("n_features", [3, 6])
+def test_twins_of_a_union_are_found(n_features):
+    """The same function has the same bits, whichever way its distances are computed."""
+    rows = np.random.default_rng(0).standard_normal((300, n_features))
+    twice = (Bias() + RBF(2.0) + RBF(1.0)) + (RBF(1.0) + RBF(2.0))
+    assert twice.fit(rows).distinct_.size == 601
 
 
 @pytest.mark.parametrize("n_features", [1, 5, 40])

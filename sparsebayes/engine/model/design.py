@@ -14,6 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
+from sparsebayes.engine import linalg
+
 Array = np.ndarray
 
 
@@ -52,7 +54,8 @@ class Dense:
         return self.matrix[:, index]
 
     def project(self, rhs: Array) -> Array:
-        return (rhs.T @ self.matrix).T  # faster than matrixᵀ @ rhs for a few columns
+        with linalg.own_threads(rhs.size * self.shape[1]):
+            return (rhs.T @ self.matrix).T  # faster than matrixᵀ @ rhs for a few columns
 
     def squared_norms(self, weights: Array) -> Array:
         return _squared_norms(self.matrix, weights)

@@ -17,6 +17,7 @@ would seem to have no noise at all.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -59,8 +60,10 @@ class CovarianceFamily(Protocol):
         """Those of each kernel between the rows of Z, (n, n)."""
         ...
 
-    def covariance_slopes(self, theta: Array, Z: Array, slopes: list[Array]) -> Array:
-        """``Σ_j Σ_nm slopes_j,nm ∂K_j,nm/∂θ``, (T,)."""
+    def covariance_slopes(
+        self, theta: Array, Z: Array, slopes: Array, signals: Array, values: list[Array]
+    ) -> Array:
+        """``Σ_j signals_j Σ_nm slopes_nm ∂K_j,nm/∂θ``, (T,), where the values are K_j."""
         ...
 
     def fixed(self, Z: Array) -> Array:
@@ -119,6 +122,7 @@ class ProcessModel:
         self.fixed = fixed / np.sqrt(np.mean(fixed**2, axis=0)) if fixed.size else None
         self.n_groups = len(family.covariances(family.start, self.rows[:1]))
         self.n_groups += self.fixed is not None
+        self._space = np.empty((chosen.size, chosen.size))  # for C, its factor and its inverse
         self.bounds = [
             *zip(family.narrowest, family.upper, strict=True),
             *[_RATIO_BOUNDS] * self.n_groups,
@@ -128,39 +132,42 @@ class ProcessModel:
         """The point with this θ and ratio for all kernels."""
         return np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
 
+    def trials(self, theta: Array) -> list[tuple[float, Array]]:
+        """Values and points with this θ and each ratio, without derivatives."""
+        parts = self._parts(theta)
+        points = [self.begin(theta, ratio) for ratio in self.ratios]
+        found = [self._evaluate(parts, point) for point in points]
+        values = [HUGE if at is None else at.value for at in found]
+        return list(zip(values, points, strict=True))
+
     def misfits(self, point: Array) -> Array | None:
         if self.n_targets == 1 or len(self.targets) < self.n_targets:
             return None
-        _, factor = self._covariance(point)
-        return None if factor is None else self._energies(factor)[1] * self.units**2
+        at = self._evaluate(self._parts(point[: self.family.start.size]), point)
+        return None if at is None else at.misfits * self.units**2
 
-    def _covariance(self, point: Array) -> tuple[list[Array], Array | None]:
-        """Its parts in units of the signal, and a Cholesky factor of C."""
-        theta = point[: self.family.start.size]
+    def _parts(self, theta: Array) -> list[Array]:
+        """The parts of the covariance in units of the signal."""
         parts = self.family.covariances(theta, self.rows)
-        if self.fixed is not None:
-            parts.append(self.fixed @ self.fixed.T)
-        inverse = np.exp(-point[theta.size :])
-        total = sum(scale * part for scale, part in zip(inverse, parts, strict=True))
-        total.flat[:: len(self.weights) + 1] += 1.0 / self.weights
-        return parts, linalg.cholesky(total)
+        return parts if self.fixed is None else [*parts, self.fixed @ self.fixed.T]
 
-    def _energies(self, factor: Array) -> tuple[Array, Array]:
-        """``C⁻¹z``, (n, T), and ``zᵀC⁻¹z``, (T,)."""
+    def _evaluate(self, parts: list[Array], point: Array) -> _Evaluation | None:
+        theta = point[: self.family.start.size]
+        inverse = np.exp(-point[theta.size :])  # signal over noise
+        total = np.multiply(parts[0], inverse[0], out=self._space)
+        for scale, part in zip(inverse[1:], parts[1:], strict=True):
+            total += scale * part
+        total.flat[:: len(self.weights) + 1] += 1.0 / self.weights
+        with linalg.own_threads(len(total) ** 3 / 6):
+            factor = linalg.cholesky(total, in_place=True)
+        if factor is None:
+            return None
         solved = linalg.solve(factor, self.targets.T)
         products = [float(z @ one) for z, one in zip(self.targets, solved.T, strict=True)]
-        return solved, np.array(products)
-
-    def __call__(self, point: Array) -> tuple[float, Array]:
-        theta, size = point[: self.family.start.size], len(self.weights)
-        inverse = np.exp(-point[theta.size :])  # signal over noise
-        parts, factor = self._covariance(point)
-        if factor is None:
-            return HUGE, np.zeros(point.size)
-        solved, energy = self._energies(factor)
-        energy = energy + 2.0 * self.noise_rate
+        misfits = np.array(products)
+        energy = misfits + 2.0 * self.noise_rate
         if self.noise_variance is None:
-            count = size + 2.0 * self.noise_shape
+            count = len(self.weights) + 2.0 * self.noise_shape
             variance = energy / count
             value = 0.5 * count * float(np.log(variance).mean())
         else:
@@ -170,17 +177,58 @@ class ProcessModel:
         # Log signal variance, where it is larger than that of the targets, which is 1.
         excess = np.maximum(np.log(np.outer(inverse, variance)), 0.0)
         value += 0.5 * self.price * float((excess**2).sum(axis=0).mean())
+        value += self.price * float(np.log1p(np.exp(self.family.spread - theta)).sum())
         share = 1.0 / variance
         if self.noise_variance is None:  # which moves with all parameters
             share = share + 2.0 * self.price * excess.sum(axis=0) / energy
-        by_total = 0.5 * (linalg.inverse(factor) - linalg.mean_product(solved, share * solved))
+        return _Evaluation(value, factor, solved, misfits, share, excess)
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        theta = point[: self.family.start.size]
+        parts = self._parts(theta)
+        at = self._evaluate(parts, point)
+        if at is None:
+            return HUGE, np.zeros(point.size)
+        inverse = np.exp(-point[theta.size :])
+        # The covariances are symmetric, so that one triangle will do.
+        columns = at.solved * np.sqrt(at.share / at.share.size)
+        with linalg.own_threads(len(columns) ** 3 / 3):
+            by_total = linalg.halved_inverse(at.factor, columns)
         by_ratio = [
             -scale * float(np.vdot(by_total, part)) - self.price * float(over.mean())
-            for scale, part, over in zip(inverse, parts, excess, strict=True)
+            for scale, part, over in zip(inverse, parts, at.excess, strict=True)
         ]
-        slopes = [scale * by_total for scale in inverse[: len(inverse) - (self.fixed is not None)]]
-        by_theta = self.family.covariance_slopes(theta, self.rows, slopes)
+        kernels = parts if self.fixed is None else parts[:-1]
+        by_theta = self.family.covariance_slopes(
+            theta, self.rows, by_total, inverse[: len(kernels)], kernels
+        )
         inverse_scale = np.exp(self.family.spread - theta)
-        value += self.price * float(np.log1p(inverse_scale).sum())
         by_theta = by_theta - self.price * inverse_scale / (1.0 + inverse_scale)
-        return value, np.concatenate([by_theta, by_ratio])
+        return at.value, np.concatenate([by_theta, by_ratio])
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluation:
+    """What the value at a point is made of.
+
+    Attributes
+    ----------
+    value : float
+    factor : ndarray, (n, n)
+        A Cholesky factor of C, until the next evaluation takes its place.
+    solved : ndarray, (n, T)
+        ``C⁻¹z``.
+    misfits : ndarray, (T,)
+        ``zᵀC⁻¹z``.
+    share : ndarray, (T,)
+        Twice the derivative of the value by ``zᵀC⁻¹z``.
+    excess : ndarray, (groups, T)
+        Log signal variances, where they are larger than that of the targets.
+    """
+
+    value: float
+    factor: Array
+    solved: Array
+    misfits: Array
+    share: Array
+    excess: Array

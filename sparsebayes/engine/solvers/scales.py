@@ -23,7 +23,7 @@ from operator import itemgetter
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from sparsebayes.engine.model.design import Dense, Design
 from sparsebayes.engine.model.posterior import State
@@ -55,6 +55,7 @@ _FEWEST = 64  # functions, however many rows there are
 _CLIMBS, _ENDS = 4, 2  # of the best starts, and how many of their ends the full model goes on from
 _SMALL_STEPS, _FULL_STEPS = 30, 200
 _ENOUGH = 1e-3  # nats in a step, at which a search ends
+_TIE, _STEPS_LEFT = 1.0, 8  # nats above another end, and steps to it, at which it ends there
 _FLAT = 1e-2  # nats for a factor e of any scale or precision, at which it ends too
 
 # `polish`, in parts of `tol`.
@@ -88,8 +89,15 @@ class Family(CovarianceFamily, Protocol):
         """The functions of `index`, at some of the samples."""
         ...
 
-    def slopes(self, theta: Array, index: Array, slopes: Array, rows: slice | None = None) -> Array:
-        """``Σ_nm slopes_nm ∂φ_m(x_n)/∂θ`` over the functions of `index`, (T,)."""
+    def slopes(
+        self,
+        theta: Array,
+        index: Array,
+        slopes: Array,
+        rows: slice | None = None,
+        values: Array | None = None,
+    ) -> Array:
+        """``Σ_nm slopes_nm ∂φ_m(x_n)/∂θ``, (T,); the values are those of `columns`, if known."""
         ...
 
     def kinds(self, index: Array) -> Array:
@@ -236,8 +244,8 @@ def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array
     """
     small, full = _models(problem, family)
     size = family.start.size
-    points = [small.begin(theta, ratio) for theta in family.trials for ratio in small.ratios]
-    tried = sorted(((small(point)[0], point) for point in points), key=itemgetter(0))
+    trials = (trial for theta in family.trials for trial in small.trials(theta))
+    tried = sorted(trials, key=itemgetter(0))
     if tried[0][0] >= HUGE:
         return family.start, None
     if not family.fine:
@@ -263,17 +271,22 @@ def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array
         noisier = ends[0].copy()
         noisier[ratios] = np.maximum(noisier[ratios], _SOME_NOISE)
         ends = [*ends[: _ENDS - 1], noisier]
-    found = [_descend(full, point, _FULL_STEPS) for point in ends]
-    point = min(found, key=itemgetter(0))[1]
+    lowest, point = HUGE, ends[0]
+    for end in ends:
+        found = _descend(full, end, _FULL_STEPS, known=lowest)
+        lowest, point = min(found, (lowest, point), key=itemgetter(0))
     # Rounded, so that rounding errors do not decide what is chosen later.
     theta = np.clip(np.round(point[:size], _DIGITS), *np.array(full.bounds[:size]).T)
     return theta, full.misfits(point)
 
 
 def _descend(
-    model: ScaleModel, point: Array, steps: int, *, together: bool = False
+    model: ScaleModel, point: Array, steps: int, *, together: bool = False, known: float = HUGE
 ) -> tuple[float, Array]:
-    """Value and place of the minimum near a point; `together`, θ moves by one number only."""
+    """Value and place of the minimum near a point; `together`, θ moves by one number only.
+
+    It ends before that a little above a value that is `known`, if steps would not soon reach it.
+    """
     size = model.family.start.size if together else 0
 
     def place(moved: Array) -> Array:
@@ -287,12 +300,22 @@ def _descend(
     if together:
         room = np.array(bounds[:size]) - point[:size, None]
         bounds = [(room[:, 0].max(), room[:, 1].min()), *bounds[size:]]
+    begin = np.append(0.0, point[size:]) if together else point
+    first = value(begin)
+    last = first[0]
+
+    def again(moved: Array) -> tuple[float, Array]:
+        return first if np.array_equal(moved, begin) else value(moved)
+
+    def look(intermediate_result: OptimizeResult) -> None:
+        nonlocal last
+        gain, last = last - intermediate_result.fun, intermediate_result.fun
+        if _STEPS_LEFT * gain < last - known < _TIE:
+            raise StopIteration
+
     found = minimize(
-        value, np.append(0.0, point[size:]) if together else point,
-        jac=True, method="L-BFGS-B", bounds=bounds,
-        options={
-            "maxiter": steps, "gtol": _FLAT, "ftol": _ENOUGH / max(1.0, abs(model(point)[0])),
-        },
+        again, begin, jac=True, method="L-BFGS-B", bounds=bounds, callback=look,
+        options={"maxiter": steps, "gtol": _FLAT, "ftol": _ENOUGH / max(1.0, abs(first[0]))},
     )  # fmt: skip
     return float(found.fun), place(found.x)
 
@@ -305,10 +328,8 @@ class ScaleModel(Protocol):
     family : Family
     bounds : list of (low, high)
         Of each coordinate.
-    ratios : tuple of float
-        At which a search may begin.
     n_groups : int
-        How many ratios there are.
+        How many ratios of noise and signal there are.
     """
 
     @property
@@ -316,12 +337,10 @@ class ScaleModel(Protocol):
     @property
     def bounds(self) -> list[tuple[float, float]]: ...
     @property
-    def ratios(self) -> tuple[float, ...]: ...
-    @property
     def n_groups(self) -> int: ...
 
-    def begin(self, theta: Array, ratio: float) -> Array:
-        """The point with this θ and all ratios the same."""
+    def trials(self, theta: Array) -> list[tuple[float, Array]]:
+        """Values and points with this θ and each ratio, the same for all groups."""
         ...
 
     def misfits(self, point: Array) -> Array | None:
@@ -391,34 +410,50 @@ class SharedPrecisionModel:
 
     def begin(self, theta: Array, ratio: float) -> Array:
         """The point with this θ and ratio for all groups, and with the best β for them."""
+        return self._begin(self._at(theta), theta, ratio)
+
+    def _begin(self, problem: AdaptableProblem, theta: Array, ratio: float) -> Array:
         point = np.concatenate([theta, np.full(self.n_groups, np.log(ratio))])
         if self.problem.noise is None:
             return point
-        problem, state = self._state(np.append(point, np.log(self.problem.beta)))
+        state = self._state(problem, np.append(point, np.log(self.problem.beta)))
         beta, noise = problem.beta, problem.noise
         if state is not None and noise is not None:
             spread = noise.scatter(state) + state.prior_energy / state.beta
             beta = noise.count / max(spread, noise.count / noise.max_beta)
         return np.append(point, np.log(beta))
 
+    def trials(self, theta: Array) -> list[tuple[float, Array]]:
+        """Values and points with this θ and each ratio, without derivatives."""
+        problem, found = self._at(theta), []
+        for ratio in self.ratios:
+            point = self._begin(problem, theta, ratio)
+            state = self._state(problem, point)
+            found.append((HUGE if state is None else self.noise_alone - state.objective, point))
+        return found
+
     def misfits(self, point: Array) -> Array | None:
         return None
 
-    def _state(self, point: Array) -> tuple[AdaptableProblem, State | None]:
+    def _at(self, theta: Array) -> AdaptableProblem:
+        return self.problem.rebase(self._design(theta))
+
+    def _state(self, problem: AdaptableProblem, point: Array) -> State | None:
         size = self.family.start.size
-        problem = self.problem.rebase(self._design(point[:size]))
         beta = problem.beta if problem.noise is None else float(np.exp(point[-1]))
         ratio = np.exp(point[size : size + self.n_groups])
         alpha = beta * problem.n_samples * ratio[self.group]
-        return problem, problem.evaluate(np.arange(alpha.size), alpha, beta)
+        return problem.evaluate(np.arange(alpha.size), alpha, beta)
 
     def __call__(self, point: Array) -> tuple[float, Array]:
-        problem, state = self._state(point)
+        theta = point[: self.family.start.size]
+        design = self._design(theta)
+        problem = self.problem.rebase(design)
+        state = self._state(problem, point)
         if state is None:
             return HUGE, np.zeros(point.size)
         by_alpha, by_beta, slopes = problem.derivatives(state)
-        size = self.family.start.size
-        by_theta = self.family.slopes(point[:size], self.index, slopes, self.rows)
+        by_theta = self.family.slopes(theta, self.index, slopes, self.rows, design.matrix)
         by_group = np.bincount(self.group, by_alpha, self.n_groups)
         rest = [] if problem.noise is None else [by_beta + by_alpha.sum()]
         value = self.noise_alone - state.objective

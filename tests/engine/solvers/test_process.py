@@ -45,6 +45,53 @@ def test_derivatives_with_a_prior_of_the_noise(basis):
     np.testing.assert_allclose(slopes, found, rtol=1e-6, atol=1e-6 * np.abs(slopes).max())
 
 
+@pytest.mark.parametrize("noise", [None, 0.1])
+@pytest.mark.parametrize("basis", BASES, ids=str)
+def test_values_and_slopes_of_whole_matrices(basis, noise):
+    """One triangle of the inverse, and one kernel, give what all of them would."""
+    model = process(basis, noise, price=0.0)
+    theta = model.family.start + 0.1
+    parts = model.family.covariances(theta, model.rows)
+    if model.fixed is not None:
+        parts.append(model.fixed @ model.fixed.T)
+    target = model.targets[0]
+    for ratio in model.ratios:
+        cov = sum(parts) / ratio + np.diag(1.0 / model.weights)
+        solved = np.linalg.solve(cov, target)
+        energy = target @ solved
+        variance = energy / 30 if noise is None else model.noise_variance[0]
+        value = 15.0 * np.log(variance) if noise is None else 0.5 * energy / variance
+        value += 0.5 * np.linalg.slogdet(cov)[1]
+        slope = 0.5 * (np.linalg.inv(cov) - np.outer(solved, solved) / variance)
+        found = model(model.begin(theta, ratio))
+        assert found[0] == pytest.approx(value, rel=1e-10)
+        by_ratio = [-np.sum(slope * part) / ratio for part in parts]
+        scale = np.abs(by_ratio).max()
+        np.testing.assert_allclose(found[1][theta.size :], by_ratio, rtol=1e-7, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("noise", [None, 0.1])
+@pytest.mark.parametrize("basis", BASES, ids=str)
+def test_trials_are_values(basis, noise):
+    model = process(basis, noise)
+    found = model.trials(model.family.start)
+    assert len(found) == len(model.ratios)
+    for (value, point), ratio in zip(found, model.ratios, strict=True):
+        np.testing.assert_array_equal(point, model.begin(model.family.start, ratio))
+        assert value == model(point)[0]
+
+
+def test_a_kernel_is_computed_once(monkeypatch):
+    """For all trials of a width, and for value and slopes of a point."""
+    model, calls, kernel = process(RBF(1.3), None), [], RBF._decay
+    monkeypatch.setattr(
+        RBF, "_decay", staticmethod(lambda X, Z: calls.append(len(X)) or kernel(X, Z))
+    )
+    model.trials(model.family.start)
+    model(model.begin(model.family.start, 0.1))
+    assert calls == [30, 30]
+
+
 def test_value_is_minus_the_log_density():
     model = process(RBF(1.3), 0.1, price=0.0)
     values = []

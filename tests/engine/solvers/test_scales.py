@@ -19,6 +19,7 @@ from sparsebayes.engine import (
     Softmax,
     Trace,
 )
+from sparsebayes.engine.solvers import scales
 from sparsebayes.engine.solvers.scales import SharedPrecisionModel
 
 BASES = [
@@ -150,3 +151,50 @@ def test_derivatives_of_a_model(data, kind):
     found = model(point)[1]
     expected = slope(lambda p: model(p)[0], point, 1e-4)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_trials_of_a_model_are_its_values(data):
+    X, y = data
+    fitted = (Bias() + RBF([0.8, 1.0, 1.2]) + Laplacian(2.0)).fit(X)
+    family = ScaleFamily(fitted, X, np.ones(len(X)), 1 << 28, ard=True)
+    model = SharedPrecisionModel(problem_of("flat", y, family.design(family.start)), family)
+    for (value, point), ratio in zip(model.trials(family.start), model.ratios, strict=True):
+        np.testing.assert_array_equal(point, model.begin(family.start, ratio))
+        assert value == pytest.approx(model(point)[0], rel=1e-12)
+
+
+class Valley:
+    """A parabola in one direction, a thousand times flatter in another; it counts its calls."""
+
+    def __init__(self):
+        self.family = type("Line", (), {"start": np.zeros(2)})()
+        self.bounds, self.calls = [(-50.0, 50.0)] * 2, 0
+
+    def __call__(self, point):
+        self.calls += 1
+        steep, flat = point
+        value = 100.0 * (flat - np.tanh(steep)) ** 2 + 0.01 * (steep - 6.0) ** 2
+        by_flat = 200.0 * (flat - np.tanh(steep))
+        return value, np.array([-by_flat / np.cosh(steep) ** 2 + 0.02 * (steep - 6.0), by_flat])
+
+
+def test_a_search_ends_a_little_above_what_is_known():
+    start, calls = np.array([-3.0, 5.0]), {}
+    for known in (1e20, -1e-3, -5.0):
+        model = Valley()
+        value, _ = scales._descend(model, start, 200, known=known)
+        calls[known] = model.calls
+        assert value < 1.0 if known == -1e-3 else value < 1e-2
+    assert calls[-1e-3] < calls[1e20] == calls[-5.0]
+
+
+def test_no_point_is_evaluated_twice():
+    seen = []
+
+    class Once(Valley):
+        def __call__(self, point):
+            seen.append(point.tobytes())
+            return super().__call__(point)
+
+    scales._descend(Once(), np.array([-3.0, 5.0]), 200)
+    assert len(seen) == len(set(seen))
