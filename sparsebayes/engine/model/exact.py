@@ -82,6 +82,10 @@ class Exact(AdaptableProblem):
         self._set_products(*self.sites.products(design))
 
     @property
+    def crossed(self) -> bool:
+        return isinstance(self.design, (Crossed, Summed))
+
+    @property
     def _weights(self) -> Array | None:
         """Those of the samples, None where all are one."""
         return None if self.sites.unweighted else self.sites.weights
@@ -233,7 +237,7 @@ class Exact(AdaptableProblem):
         return CandidateProducts(beta * self.norms, q, rows)
 
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
-        if isinstance(self.design, (Crossed, Summed)):
+        if self.crossed:
             products = state.beta * self.design.cross(index, index, self._weights)
             return lambda i: products[i : i + 1].copy()
         columns = self.design.columns(index)  # most of the products are not asked for

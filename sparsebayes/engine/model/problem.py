@@ -127,6 +127,11 @@ class Problem(ABC):
     def noise(self) -> EstimatedNoise | None:
         return None
 
+    @property
+    def crossed(self) -> bool:
+        """Whether all products among the functions are formed, once for all states."""
+        return False
+
     # States: each is None where rounding leaves none.
 
     @abstractmethod
