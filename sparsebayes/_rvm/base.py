@@ -60,6 +60,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     n_features_in_: int
     _input_range: Array
     _training_rows: TrainingRows | RowSummary
+    _first_centres: Array | None = None  # rows that are centres besides those that a rule draws
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -61,8 +61,9 @@ def begin(
     told = [f"length scales from {some.size} rows"] if learns else []
     if chosen:
         kept = few.center_index_[few.distinct_[solution.state.active]]
-        basis = basis.recentred(X, np.unique(some[kept[kept >= 0]]))
-        n_kept = np.unique(kept[kept >= 0]).size
+        model._first_centres = np.unique(some[kept[kept >= 0]])
+        basis = basis.recentred(X, model._first_centres)
+        n_kept = model._first_centres.size
         n_centres = np.unique(basis.center_index_[basis.center_index_ >= 0]).size
         told.append(f"{n_centres} centres, {n_kept} of them kept by a fit to {some.size} rows")
     return basis, "; ".join([*told, summed])

@@ -270,7 +270,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             typical = float(weights.sum()) / len(np.unique(X[weights > 0], axis=0))
             weights, noise = weights / typical, Noise(noise.variance / typical)
         samples, fitted = (X, y, weights), self._fit_basis(X, weights)
-        statistics, self.approximation_ = None, None
+        statistics, self.approximation_, self._first_centres = None, None, None
         if from_sums(fitted, weights, noise):
             fitted, self.approximation_ = many_rows.begin(self, solver, fitted, *samples, noise)
             statistics = Statistics(fitted).add_rows(*samples)

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sparsebayes import RVR, Statistics, basis
+from sparsebayes import RVR, Statistics, basis, sample_posterior
 from sparsebayes.basis import RBF, Bias, Linear
 from sparsebayes.datasets import make_friedman1
 from sparsebayes.engine import Sequential, run
@@ -98,6 +98,16 @@ def test_the_default_learns_scales_and_centres_from_some_rows() -> None:
     assert np.array_equal(again.predict(X[:9]), model.predict(X[:9]))
     rows = {tuple(row) for row in X}
     assert all(tuple(row) in rows for row in model.relevance_vectors_)
+
+
+def test_samples_of_the_posterior_have_the_same_functions(wave) -> None:
+    X, y = wave
+    model = RVR(RBF(0.7), calibrate=None).fit(X, y)
+    assert model.approximation_.startswith("1000 centres, ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a few draws do not agree
+        samples = sample_posterior(model, X, y, 3, n_chains=1, n_warmup=1, random_state=0)
+    assert samples.predict(X[:50]) == pytest.approx(model.predict(X[:50]), abs=0.05)
 
 
 def test_bases_without_centres_need_no_start(wave) -> None:
