@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sparsebayes.forecasting import Forecaster
     from sparsebayes.gp import LeaveOneOutGPR, ReducedRankGPR, loo_log_predictive
     from sparsebayes.pareto import ParetoClassifier
-    from sparsebayes.regression import RVR, StudentT
+    from sparsebayes.regression import RVR, Statistics, StudentT
     from sparsebayes.sampling import ClassificationSamples, PosteriorSamples, sample_posterior
     from sparsebayes.uncertain import NoisyInputGPR, predict_uncertain
 
@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "RVC": "sparsebayes.classification",
     "RVR": "sparsebayes.regression",
+    "Statistics": "sparsebayes.regression",
     "StudentT": "sparsebayes.regression",
     "Denoised": "sparsebayes.denoising",
     "Denoiser": "sparsebayes.denoising",
@@ -62,6 +63,7 @@ __all__ = [
     "ReducedRankGPR",
     "Sequential",
     "Smoothness",
+    "Statistics",
     "StudentT",
     "Subspace",
     "Trace",

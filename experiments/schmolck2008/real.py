@@ -93,8 +93,9 @@ def run(options: Options) -> Report:
         report.add(f"{label}: coefficients", None, kept)
         report.add(f"{label}: noise (ADC units)", None, np.sqrt(found.noise_variance[i]))
         left = lead - found.signal[i]
-        correlation = np.corrcoef(left[1:], left[:-1])[0, 1]
-        report.add(f"{label}: lag-1 correlation of what is removed", None, correlation)
+        if np.ptp(left) > 0:
+            correlation = np.corrcoef(left[1:], left[:-1])[0, 1]
+            report.add(f"{label}: lag-1 correlation of what is removed", None, correlation)
     means: dict[str, dict[str, float]] = {}
     for case in cases[:3] if options.quick else cases:
         tasks = [(case, options.seed, i) for i in range(draws)]

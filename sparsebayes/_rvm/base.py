@@ -21,6 +21,7 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
+from sparsebayes.basis.kernels import centres_of
 from sparsebayes.engine import (
     Adaptive,
     Design,
@@ -59,6 +60,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     n_features_in_: int
     _input_range: Array
     _training_rows: TrainingRows | RowSummary
+    _first_centres: Array | None = None  # rows that are centres besides those that a rule draws
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -158,12 +160,11 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         tol *= max(1.0, problem.n_samples / 1000.0)
         return run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
 
-    def _keep(self, basis: Basis, X: Array, functions: Array) -> None:
+    def _keep(self, basis: Basis, functions: Array) -> None:
         """Keep these functions, numbered in the order of the basis."""
         self.relevance_ = functions
         self.basis_ = basis.select(functions)
-        centers = basis.center_index_[functions]
-        self.relevance_vectors_ = X[centers[centers >= 0]]
+        self.relevance_vectors_ = centres_of(self.basis_, self.n_features_in_)
 
     def _store_training_rows(
         self, X: Array, slope: Array, curvature: Array, variance: float

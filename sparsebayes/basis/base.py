@@ -34,7 +34,8 @@ class Basis(BaseEstimator, ABC):
     distinct_ : ndarray of int
         The candidates: functions that do not repeat an earlier one on rows that have weight.
     center_index_ : ndarray of int, (M,)
-        The row of the training inputs on which a function is centred, -1 for none.
+        The row of the training inputs on which a function is centred, -1 for none, and for
+        functions centred elsewhere.
     """
 
     n_functions_: int
@@ -90,6 +91,10 @@ class Basis(BaseEstimator, ABC):
     def centred(self) -> tuple[Centred, ...]:
         """The kernels in it, whose functions can be centred anywhere: none, one or several."""
         return ()
+
+    def recentred(self, X: Array, rows: Array) -> Basis:
+        """The same with these rows of X among the centres, where these were left to a rule."""
+        return self
 
     def functions(self) -> tuple[Functions, ...] | None:
         """Its functions as bumps and monomials in their order, None if some are neither."""

@@ -1,4 +1,4 @@
-"""Bases with one function per training row: kernels, and how they change with their scales."""
+"""Bases with functions centred on training rows: kernels, and how they change with their scales."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from sparsebayes.basis.base import Basis
+from sparsebayes.basis.centres import (
+    drawn_rows,
+    given_centres,
+    is_number,
+    number_of_centres,
+    spread,
+)
 from sparsebayes.engine.moments import Bumps, Functions
 
 Array = np.ndarray
@@ -44,7 +51,13 @@ def _weighted_squares(X: Array, Z: Array, weights: Array) -> Array:
 
 
 class Centred(Basis):
-    """One function per training row, ``x ↦ k(x, centre)``.
+    """Functions ``x ↦ k(x, centre)``, centred on training rows or on points that are given.
+
+    Parameters
+    ----------
+    centres : int, array-like of shape (M, D) or None, default=None
+        So many rows, drawn by a fixed rule (a larger number has all rows of a smaller one); these
+        points; or all rows, beyond 10,000 of them 1000.
 
     Attributes
     ----------
@@ -56,16 +69,27 @@ class Centred(Basis):
 
     positive_definite = False
     stationary = False
+    centres: Any = None
 
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
         self._prepare(X, weights)
-        self.centers_ = X
-        self.n_functions_ = len(X)
-        self.center_index_ = np.arange(len(X))
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
-        _, first = np.unique(X[rows], axis=0, return_index=True)
+        if is_number(self.centres) or self.centres is None:
+            drawn = drawn_rows(rows, number_of_centres(self.centres, rows.size))
+            self.center_index_ = np.arange(len(X)) if drawn is None else drawn
+            self.centers_ = X if drawn is None else X[drawn]
+            rows = rows if drawn is None else np.arange(drawn.size)
+        else:
+            self.centers_ = given_centres(self.centres, X.shape[1])
+            rows = np.arange(len(self.centers_))
+            self.center_index_ = np.full(rows.size, -1)
+        self.n_functions_ = len(self.centers_)
+        _, first = np.unique(self.centers_[rows], axis=0, return_index=True)
         self.distinct_ = rows[np.sort(first)]
         return self
+
+    def kinds(self) -> Array:
+        return np.zeros(self.n_functions_, dtype=int)
 
     def _prepare(self, X: Array, weights: Array | None) -> None:
         """Resolve parameters that depend on the inputs."""
@@ -102,10 +126,28 @@ class Centred(Basis):
         part.center_index_ = part.distinct_ = np.arange(len(Z))
         return part
 
+    def recentred(self, X: Array, rows: Array) -> Basis:
+        if self.centres is not None or self.n_functions_ == len(X):
+            return self
+        others = self.center_index_[~np.isin(self.center_index_, rows)]
+        room = max(0, self.n_functions_ - rows.size)
+        part = copy.copy(self)
+        part.center_index_ = np.sort(np.concatenate([rows, others[spread(others.size, room)]]))
+        part.centers_ = X[part.center_index_]
+        part.n_functions_ = len(part.centers_)
+        _, first = np.unique(part.centers_, axis=0, return_index=True)
+        part.distinct_ = np.sort(first)
+        return part
+
     def select(self, index: Array) -> Basis:
         part = self._selected(index)
         part.centers_ = self.centers_[index]
         return part
+
+
+def centres_of(basis: Basis, n_features: int) -> Array:
+    """The points on which functions are centred, in the order of the basis, (R, D)."""
+    return np.vstack([np.empty((0, n_features)), *(one.centers_ for one in basis.centred)])
 
 
 class Scaled(Centred):
@@ -116,6 +158,9 @@ class Scaled(Centred):
     length_scale : float, array-like of shape (D,) or "scale", default="scale"
         One for all inputs, one for each, or ``sqrt(D var(X) / 2)``, which is
         ``gamma="scale"`` of scikit-learn's support vector machines.
+    centres : int, array-like of shape (M, D) or None, default=None
+        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
+        beyond 1000.
 
     Attributes
     ----------
@@ -124,8 +169,9 @@ class Scaled(Centred):
 
     length_scale_: float | Array
 
-    def __init__(self, length_scale: Any = "scale") -> None:
+    def __init__(self, length_scale: Any = "scale", *, centres: Any = None) -> None:
         self.length_scale = length_scale
+        self.centres = centres
 
     def _prepare(self, X: Array, weights: Array | None) -> None:
         name = type(self).__name__
@@ -198,7 +244,7 @@ class Scaled(Centred):
 
 
 class RBF(Scaled):
-    """``exp(-½ Σ_d (x_d − z_d)² / ℓ_d²)``, centred on the training rows.
+    """``exp(-½ Σ_d (x_d − z_d)² / ℓ_d²)``, centred on training rows.
 
     The width r of Tipping's ``exp(-‖x − z‖²/r²)`` is ``ℓ = r/√2``.
 
@@ -206,6 +252,9 @@ class RBF(Scaled):
     ----------
     length_scale : float, array-like of shape (D,) or "scale", default="scale"
         ℓ; "scale" takes ``sqrt(D var(X) / 2)``.
+    centres : int, array-like of shape (M, D) or None, default=None
+        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
+        beyond 1000.
     """
 
     positive_definite = True
@@ -230,11 +279,14 @@ class RBF(Scaled):
 
 
 class Laplacian(Scaled):
-    """``exp(-Σ_d |x_d − z_d| / ℓ_d)``, centred on the training rows.
+    """``exp(-Σ_d |x_d − z_d| / ℓ_d)``, centred on training rows.
 
     Parameters
     ----------
     length_scale : float, array-like of shape (D,) or "scale", default="scale"
+    centres : int, array-like of shape (M, D) or None, default=None
+        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
+        beyond 1000.
     """
 
     positive_definite = True
@@ -259,6 +311,9 @@ class ThinPlateSpline(Scaled):
     Parameters
     ----------
     length_scale : float, array-like of shape (D,) or "scale", default="scale"
+    centres : int, array-like of shape (M, D) or None, default=None
+        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
+        beyond 1000.
 
     References
     ----------
@@ -286,6 +341,9 @@ class LinearSpline(Scaled):
     Parameters
     ----------
     length_scale : float, array-like of shape (D,) or "scale", default=1.0
+    centres : int, array-like of shape (M, D) or None, default=None
+        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
+        beyond 1000.
 
     References
     ----------
@@ -293,8 +351,9 @@ class LinearSpline(Scaled):
     .. [2] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.1).
     """
 
-    def __init__(self, length_scale: Any = 1.0) -> None:
+    def __init__(self, length_scale: Any = 1.0, *, centres: Any = None) -> None:
         self.length_scale = length_scale
+        self.centres = centres
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         out = np.ones((len(X), len(Z)))
@@ -331,10 +390,14 @@ class KernelFunction(Centred):
     Parameters
     ----------
     function : callable
+    centres : int, array-like of shape (M, D) or None, default=None
+        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
+        beyond 1000.
     """
 
-    def __init__(self, function: Callable[[Array, Array], Array]) -> None:
+    def __init__(self, function: Callable[[Array, Array], Array], *, centres: Any = None) -> None:
         self.function = function
+        self.centres = centres
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         out = np.asarray(self.function(X, Z), dtype=np.float64)

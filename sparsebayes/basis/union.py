@@ -37,12 +37,15 @@ class Union(Basis):
     def fit(self, X: Array, weights: Array | None = None) -> Basis:
         self.left_ = copy.copy(self.left).fit(X, weights)  # the parameters stay as they are
         self.right_ = copy.copy(self.right).fit(X, weights)
+        self._join(X if weights is None else X[weights > 0])
+        return self
+
+    def _join(self, seen: Array) -> None:
+        """What follows from both bases, and from rows with weight."""
         first = self.left_.n_functions_
         self.n_functions_ = first + self.right_.n_functions_
-        seen = X if weights is None else X[weights > 0]
         self.distinct_ = np.concatenate([self.left_.distinct_, first + self._new(seen)])
         self.center_index_ = np.concatenate([self.left_.center_index_, self.right_.center_index_])
-        return self
 
     def _new(self, X: Array) -> Array:
         """The distinct functions of `right_` that `left_` does not have."""
@@ -113,6 +116,12 @@ class Union(Basis):
         part = copy.copy(self)
         part.left_ = self.left_.rescaled(log_scales[:first])
         part.right_ = self.right_.rescaled(log_scales[first:])
+        return part
+
+    def recentred(self, X: Array, rows: Array) -> Basis:
+        part = copy.copy(self)
+        part.left_, part.right_ = self.left_.recentred(X, rows), self.right_.recentred(X, rows)
+        part._join(X)
         return part
 
     def scale_slopes(

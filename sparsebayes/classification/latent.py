@@ -57,12 +57,12 @@ def fit_latent(
     basis, solution = model._climb(
         solver, problem, basis, samples.rows, samples.weights, progress, learn=learn
     )
-    _store(model, basis, samples.X, solution)
+    _store(model, basis, solution)
     _prepare_augment(model, samples, solution)
     return basis
 
 
-def _store(model: RVC, basis: Basis, X: Array, solution: Solution) -> None:
+def _store(model: RVC, basis: Basis, solution: Solution) -> None:
     state = solution.state
     n_outputs = 1 if model.classes_.size == 2 else model.classes_.size
     if state.group > 1:
@@ -73,7 +73,7 @@ def _store(model: RVC, basis: Basis, X: Array, solution: Solution) -> None:
     function = basis.distinct_[function]
     order = np.lexsort((function, output))
     kept, column = np.unique(function, return_inverse=True)
-    model._keep(basis, X, kept)
+    model._keep(basis, kept)
     model.sigma_ = state.cov[order][:, order]
     alpha = state.precisions[order]
     model._set_weights(

@@ -108,7 +108,7 @@ def _store(model: RVC, basis: Basis, samples: Samples, offset: Array, solution: 
     state = solution.state
     functions = basis.distinct_[state.active]
     order = np.argsort(functions)
-    model._keep(basis, samples.X, functions[order])
+    model._keep(basis, functions[order])
     model.offset_, model.noise_variance_ = offset, float(1.0 / state.beta)
     model.weights_ = state.mean[order].T
     shape = model.weights_.shape

@@ -70,18 +70,18 @@ def fit_one_vs_rest(
                 progress.cancelled = True  # threads that still run end with their next step
             raise
     whole.estimators_ = list(models)
-    _combine(whole, basis, samples.X)
+    _combine(whole, basis)
     return basis
 
 
-def _combine(whole: RVC, basis: Basis, X: Array) -> None:
+def _combine(whole: RVC, basis: Basis) -> None:
     """All models as one whose outputs have independent weights."""
     models = whole.estimators_
     whole._drop_training_rows()
     if whole.augment:
         whole.augment_variance_ = np.array([model.augment_variance_ for model in models])
     kept = np.unique(np.concatenate([model.relevance_ for model in models]))
-    whole._keep(basis, X, kept)
+    whole._keep(basis, kept)
     whole._set_weights(
         np.concatenate([model.weights_ for model in models]),
         np.concatenate([model.alpha_ for model in models]),

@@ -163,6 +163,8 @@ def _span(low: float, high: float) -> str:
 def _outcome(final: Any, targets: Sequence[str], inputs: np.ndarray | None = None) -> Rows:
     stop = f"{final.stop_reason_} (iteration {final.n_iter_})"
     rows = [("relevance vectors", _kept(final))]
+    if getattr(final, "approximation_", None):
+        rows.insert(0, ("many rows", final.approximation_))
     if not is_classifier(final):
         rows += _noise(final, targets, inputs)
         if final.calibrate is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from sparsebayes._support.files import temporary_array
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import check_range
-from sparsebayes.denoising.averaging.pieces import LearnedOfAll, Samples, cut, learn
+from sparsebayes.denoising.averaging.pieces import LearnedOfAll, LongSignal, cut, learn
 from sparsebayes.denoising.denoised import Denoised
 from sparsebayes.denoising.grid import Grid
 from sparsebayes.denoising.methods import METHODS
@@ -50,7 +50,7 @@ class PiecewiseFit(SignalFit):
 
     Parameters
     ----------
-    samples : Samples
+    samples : LongSignal
     learned : LearnedOfAll
     out, std_out : ndarray or None
         Where the estimate with its mean goes, and its standard deviation, if it is wanted now.
@@ -59,7 +59,7 @@ class PiecewiseFit(SignalFit):
 
     def __init__(
         self,
-        samples: Samples,
+        samples: LongSignal,
         learned: LearnedOfAll,
         out: Array,
         std_out: Array | None,
@@ -130,7 +130,7 @@ class LongDenoised(Denoised):
     fits: list[PiecewiseFit]  # type: ignore[assignment]
 
     def __init__(
-        self, fit: PiecewiseFit, samples: Samples, learned: LearnedOfAll, out: Array
+        self, fit: PiecewiseFit, samples: LongSignal, learned: LearnedOfAll, out: Array
     ) -> None:
         observed = Observation(samples.y, None, None, "estimate", "gaussian")
         self._out = out
@@ -171,7 +171,7 @@ def denoise_long(
             f"y has missing samples (NaN), which are not filled in signals of more than {LONGEST} "
             "samples; fill them, or denoise what lies between them."
         )
-    samples = Samples(y, mean)
+    samples = LongSignal(y, mean)
     place = place_like(y, samples.dtype) if out is None else out
     learned = learn(samples, dictionary, noise, n_shifts)
     fit = PiecewiseFit(samples, learned, place, std_out, Reporter("denoise", verbose))

@@ -185,6 +185,13 @@ def reflections(columns: Array) -> tuple[Array, Array]:
     return packed, scales
 
 
+def triangle(columns: Array) -> Array:
+    """R of ``columns = Q R``, (M, M), for no fewer rows than columns."""
+    count = columns.shape[1]
+    packed = lapack.dgeqrf(columns, lwork=64 * count)[0]
+    return np.triu(packed[:count])
+
+
 def reflect(packed: Array, scales: Array, rhs: Array, *, transposed: bool) -> Array:
     """``Q rhs`` or ``Qᵀ rhs`` of `reflections`; the Fortran-ordered rhs is overwritten."""
     width = 64 * max(1, rhs.shape[1])

@@ -16,6 +16,7 @@ from sparsebayes._support.batching import batches, memory_budget
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
+from sparsebayes.basis.kernels import centres_of
 from sparsebayes.classification import RVC
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.pareto.front import FIELDS, FRONT, choose, rates, undominated
@@ -229,8 +230,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         self.weights_ = weights[:, used]
         self.relevance_ = functions[used]
         self.basis_ = basis.select(self.relevance_)
-        centers = self.basis_.center_index_
-        self.relevance_vectors_ = X[centers[centers >= 0]]
+        self.relevance_vectors_ = centres_of(self.basis_, X.shape[1])
         return archive.objectives[:, 2]
 
     def _start(self, X: Array, positive: Array) -> tuple[Basis, Array]:

@@ -24,8 +24,11 @@ from sparsebayes._support.calibration import (
     merged,
 )
 from sparsebayes.basis import Basis
+from sparsebayes.basis.kernels import centres_of
 from sparsebayes.engine import Gaussian, InTurns, Solver
 from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
+from sparsebayes.regression.many_rows import sums_of
+from sparsebayes.regression.statistics import Statistics
 from sparsebayes.regression.varying_noise import NoiseModel
 
 if TYPE_CHECKING:
@@ -54,6 +57,8 @@ class HeldOut:
         Those of the samples with weight, after the fit.
     folds : object
         As `as_folds` gives them.
+    statistics : Statistics or None
+        Sums over the samples, where these stand for them.
     """
 
     model: RVR
@@ -65,6 +70,7 @@ class HeldOut:
     noise: Noise
     sites: Gaussian
     folds: Any
+    statistics: Statistics | None = None
     _fits: dict[bytes, Forecaster] = field(default_factory=dict)
 
     def calibration(self) -> tuple[Calibration, LeftOut | None]:
@@ -133,6 +139,7 @@ class HeldOut:
         each = int(np.count_nonzero(kinds >= 0)) * self.model.n_features_in_
         n_scales = min(basis.log_scales().size, each)
         many = n_scales > _SCALES_PER_ROW * int(np.count_nonzero(self.weights))
+        many = many and self.statistics is None
         return many and self.model._learns(basis)
 
     def _unequal(self) -> Array:
@@ -170,13 +177,18 @@ class HeldOut:
         tol = max(model.tol, _FOLD_TOL)
         known = self.noise.variance
         part = X[rows], weights[rows]
-        basis = model._fit_basis(*part)
-        basis = basis if again else basis.rescaled(self.basis.log_scales())
+        basis, sums = self.basis, None
+        if self.statistics is None:
+            basis = model._fit_basis(*part)
+            basis = basis if again else basis.rescaled(self.basis.log_scales())
+        else:
+            sums = sums_of(self.statistics, X, y, weights, rows)
+        seen = basis, part[0], y[rows], part[1]
         unequal = self._of_rows(rows)
-        targets, problem = model._problem(basis, part[0], y[rows], part[1], self.noise, unequal)
+        targets, problem = model._problem(*seen, self.noise, unequal, sums)
         if problem.energy == 0 and known is None:  # nothing is told of the noise
             told = Noise(model.noise_variance_)
-            targets, problem = model._problem(basis, part[0], y[rows], part[1], told, unequal)
+            targets, problem = model._problem(*seen, told, unequal, sums)
 
         def forecast(predictive: LinearPredictive, test: Array) -> Forecast:
             mean, variance = predictive.marginal(X[test])
@@ -225,8 +237,16 @@ class HeldOut:
         if kernel is None or self.model.augment:
             return None
         counts = weights > 0
-        number = np.where(counts, np.cumsum(counts) - 1, -1)  # of a row among those with weight
-        centers = basis.center_index_[functions]
-        kept = np.where(centers >= 0, number[centers], -1)
         samples = X[counts], y[counts], (weights * precisions)[counts]
-        return left_out(kernel, kept, *samples, noise_ratio(noise, *samples[1:]))
+        ratio = noise_ratio(noise, *samples[1:])
+        centers, centred = basis.center_index_[functions], basis.kinds()[functions] >= 0
+        if self.statistics is None and not np.any(centred & (centers < 0)):
+            number = np.where(counts, np.cumsum(counts) - 1, -1)  # of a row, of those with weight
+            kept = np.where(centers >= 0, number[centers], -1)
+            return left_out(kernel, kept, *samples, ratio)
+        # Centres that need not be among the samples: further ones that do not count.
+        points = centres_of(basis.select(functions), X.shape[1])
+        kept = np.where(centred, len(samples[0]) + np.cumsum(centred) - 1, -1)
+        further = points, np.zeros((len(points), *y.shape[1:])), np.zeros(len(points))
+        joined = [np.concatenate(pair) for pair in zip(samples, further, strict=True)]
+        return left_out(kernel, kept, joined[0], joined[1], joined[2], ratio)

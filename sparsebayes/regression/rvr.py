@@ -23,11 +23,15 @@ from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
 from sparsebayes.engine import Exact, Gaussian, Solution, Stop
+from sparsebayes.engine.model.sums import Sums
 from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
+from sparsebayes.regression import many_rows
 from sparsebayes.regression.held_out import HeldOut
+from sparsebayes.regression.many_rows import from_sums, summed_sites, with_rows
 from sparsebayes.regression.robust_start import robust_start
+from sparsebayes.regression.statistics import Statistics
 from sparsebayes.regression.targets import Targets, as_targets
-from sparsebayes.regression.varying_noise import NoiseModel, begin
+from sparsebayes.regression.varying_noise import begin, noise_function
 
 Array = np.ndarray
 
@@ -150,6 +154,8 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         Of the centred targets, the sum over several; a lower bound of it with outliers.
     evidence_path_ : ndarray
         The objective (log evidence and log prior) along the accepted steps; it never falls.
+    approximation_ : str or None
+        With many rows, what was done not to look at all of them at once; else None.
     n_iter_ : int
     converged_ : bool
     stop_reason_ : str
@@ -264,24 +270,32 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             typical = float(weights.sum()) / len(np.unique(X[weights > 0], axis=0))
             weights, noise = weights / typical, Noise(noise.variance / typical)
         samples, fitted = (X, y, weights), self._fit_basis(X, weights)
+        statistics, self.approximation_, self._first_centres = None, None, None
+        if from_sums(fitted, weights, noise):
+            fitted, self.approximation_ = many_rows.begin(self, solver, fitted, *samples, noise)
+            statistics = Statistics(fitted).add_rows(*samples)
+        sums = None if statistics is None else statistics.sums
         if not weights.all():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        targets, problem = self._problem(fitted, X, y, weights, noise)
+        targets, problem = self._problem(fitted, X, y, weights, noise, sums=sums)
         unequal = self._unequal(problem, fitted, X, weights, noise)
         if unequal is not None:
             targets, problem = self._problem(fitted, X, y, weights, noise, unequal)
-        first = fitted
-        fitted, solution = self._climb(solver, problem, first, X, weights, progress)
-        self._store(fitted, samples[0], solution, targets)
-        held_out = HeldOut(self, solver, fitted, *samples, noise, self._sites(solution), folds)
+        first, learn = fitted, statistics is None
+        fitted, solution = self._climb(solver, problem, first, X, weights, progress, learn=learn)
+        self._store(fitted, solution, targets)
+        found = self._sites(solution)
+        held_out = HeldOut(self, solver, fitted, *samples, noise, found, folds, statistics)
         if self._noise_function is not None and not self._worth_varying(held_out):
             targets, problem = self._problem(first, X, y, weights, noise)
             fitted, solution = self._climb(solver, problem, first, X, weights, progress)
-            self._store(fitted, samples[0], solution, targets)
+            self._store(fitted, solution, targets)
             held_out = replace(held_out, basis=fitted, sites=self._sites(solution), _fits={})
         self._store_inputs(X, self._relative_weights(targets).T, weights)
-        kept = self._kept_weights()
-        self._store_training_rows(X, *self._derivatives(kept, X, targets, solution))
+        self._drop_training_rows()
+        if self.augment:
+            kept = self._kept_weights()
+            self._store_training_rows(X, *self._derivatives(kept, X, targets, solution))
         self._calibrate(held_out)
         if noise.variance is not None:
             given = np.asarray(self.noise, dtype=np.float64)
@@ -299,10 +313,13 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         weights: Array,
         noise: Noise,
         unequal: UnequalNoise | None = None,
+        sums: Sums | None = None,
     ) -> tuple[Targets, Exact]:
-        """The targets, centred, and what is to be maximised for them."""
+        """The targets, centred, and what is to be maximised for them, by rows or their sums."""
         targets = as_targets(y, weights, noise, unequal)
         prior = as_prior(self.prior, targets.sites.size)
+        if sums is not None and targets.sites.energies.any():
+            return targets, Exact(sums.design(), prior, summed_sites(sums, targets))
         return targets, Exact(self._design(basis, X), prior, targets.sites, memory_budget())
 
     def _unequal(
@@ -319,11 +336,11 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             return Varying(begin(basis, X), weights, problem.sites.n_targets)
         return None
 
-    def _store(self, basis: Basis, X: Array, solution: Solution, targets: Targets) -> None:
+    def _store(self, basis: Basis, solution: Solution, targets: Targets) -> None:
         state, sites = solution.state, self._sites(solution)
         functions = basis.distinct_[state.active]
         order = np.argsort(functions)
-        self._keep(basis, X, functions[order])
+        self._keep(basis, functions[order])
         self.offset_ = targets.offset
         self.weights_ = np.asarray(targets.spread(state.mean[order], sites))
         self._units = targets.spread(1.0, sites)
@@ -336,7 +353,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         if isinstance(sites.unequal, Tails):
             self.nu_ = float(sites.unequal.nu)
             self.noise_variance_ = normal_width(self.nu_) ** 2 * self.noise_variance_
-        self._noise_function = _noise_function(sites)
+        self._noise_function = noise_function(sites)
         none = np.zeros(np.shape(self._units)) if np.ndim(self._units) else 0.0
         self.calibration_, self.left_out_variance_, self._left_out = none + 1.0, none, None
         self._store_search(solution, sites.n_targets)
@@ -401,7 +418,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         kept: KeptWeights, X: Array, targets: Targets, solution: Solution
     ) -> tuple[Array, Array, float]:
         """Those of the log likelihood at X, (N, K) and (N, 1, 1), and the targets' variance."""
-        sites = RVR._sites(solution)
+        sites = with_rows(RVR._sites(solution), targets)
         residual = targets.filled(sites.target) - kept.basis.columns(X) @ kept.mean
         curve = (sites.weights / float(1.0 / solution.state.beta))[:, None]
         variance = float(sites.energies.mean() / sites.weights.sum())
@@ -455,7 +472,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             extra,
             unit=targets.spread(1.0, sites),
             nu=nu,
-            varying=_noise_function(sites),
+            varying=noise_function(sites),
         )
 
     @staticmethod
@@ -478,12 +495,3 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             nu=getattr(self, "nu_", None),
             varying=self._noise_function,
         ).calibrated(self.calibration_, noise=not self._noise_given)
-
-
-def _noise_function(sites: Gaussian) -> NoiseVariance | None:
-    """The noise variance at an input, relative to that of the model; None if it does not vary."""
-    if not isinstance(sites.unequal, Varying):
-        return None
-    model = sites.unequal.model
-    assert isinstance(model, NoiseModel)
-    return model.function() if model.varies else None

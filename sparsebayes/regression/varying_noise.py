@@ -19,6 +19,7 @@ from sparsebayes.basis import Basis
 from sparsebayes.engine import (
     Adaptive,
     Flat,
+    Gaussian,
     Latent,
     Prior,
     Sequential,
@@ -29,6 +30,7 @@ from sparsebayes.engine import (
     run,
 )
 from sparsebayes.engine.model.sites import SquaredResiduals
+from sparsebayes.engine.model.unequal_noise import Varying
 
 Array = np.ndarray
 
@@ -121,3 +123,12 @@ class NoiseModel:
 def begin(basis: Basis, X: Array) -> NoiseModel:
     """Noise that is the same everywhere, to begin with."""
     return NoiseModel(basis, X, log_variance=np.zeros(len(X)))
+
+
+def noise_function(sites: Gaussian) -> NoiseVariance | None:
+    """The noise variance at an input, relative to that of the model; None if it does not vary."""
+    if not isinstance(sites.unequal, Varying):
+        return None
+    model = sites.unequal.model
+    assert isinstance(model, NoiseModel)
+    return model.function() if model.varies else None

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import check_inputs
+from sparsebayes.basis.kernels import centres_of
 from sparsebayes.sampling.arviz import as_arviz, summarise
 from sparsebayes.sampling.draws import DrawnWeights, Draws
 from sparsebayes.sampling.sampled_model import SampledModel
@@ -35,8 +36,10 @@ class BaseSamples(ABC):
         self.functions = model.functions
         self.n_chains = n_chains
         self.n_draws = draws.beta.size // n_chains
-        rows = self.basis.center_index_
-        self.centers = np.where(rows >= 0, X[rows, 0], np.nan) if X.shape[1] == 1 else None
+        self.centers = None
+        if X.shape[1] == 1:
+            self.centers = np.full(self.basis.n_functions_, np.nan)
+            self.centers[self.basis.kinds() >= 0] = centres_of(self.basis, 1)[:, 0]
         self._observed = model.observed
         self._draws = draws
         self._norms = model.problem.norms

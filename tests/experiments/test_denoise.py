@@ -61,7 +61,7 @@ def test_random_order_ends_at_the_closed_form_with_wavelets(seed):
     y = centred_sinc()
     problem, columns = problem_of(Wavelet("sym8"), y, Smoothness(0.5 * np.log(64)))
     found = climb(problem, columns.T @ columns, np.random.default_rng(seed))
-    closed = denoise(y, "sym8", prior="bic")
+    closed = denoise(y, "sym8", method="sparse", prior="bic")
     assert found.converged
     assert set(found.state.active) == set(np.flatnonzero(np.isfinite(closed.alpha)))
     assert_allclose(1 / found.state.beta, closed.noise_variance, rtol=1e-4)

@@ -176,7 +176,7 @@ def test_rows_that_are_no_objects(content, refused, attack):
         ([], "no table"),
         ([row("dict", items=[])], "no estimator of sparsebayes but a dict"),
         ([row("sparsebayes.engine.Flat")], "no estimator of sparsebayes but a Flat"),
-        ([row("sparsebayes.basis.RBF", length_scale=1.0)], "but a RBF"),
+        ([row("sparsebayes.basis.RBF", length_scale=1.0, centres=None)], "but a RBF"),
         ([row("sparsebayes.regression.RVR", **RVR().get_params(deep=False))], "NotFittedError"),
         ([row("sklearn.pipeline.Pipeline", steps=7, memory=None)], "TypeError"),
         ([row("sklearn.pipeline.Pipeline", steps=[], memory="a_cache")], "cache"),

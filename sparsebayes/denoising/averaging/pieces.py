@@ -50,7 +50,7 @@ def cut(size: int, unit: int, reach: int) -> list[Piece]:
     ]
 
 
-class Samples:
+class LongSignal:
     """A signal in memory or in a file, read piece by piece as floats without its mean."""
 
     def __init__(self, y: Array, mean: float) -> None:
@@ -104,7 +104,7 @@ class LearnedOfAll:
         return Lesson(*self._bound[length], self.rules)
 
     def estimates(
-        self, samples: Samples, *, band: bool
+        self, samples: LongSignal, *, band: bool
     ) -> Iterator[tuple[Piece, Array, Array, float]]:
         """Each piece; of what is kept of it the estimate and its variance; coefficients kept."""
         for piece in cut(samples.size, self.cutting.unit, self.cutting.reach):
@@ -128,7 +128,7 @@ def piece_views(cutting: InPieces, length: int, n_shifts: int) -> Views:
 
 
 def learn(
-    samples: Samples, dictionary: Dictionary | None, noise: float | None, n_shifts: int | None
+    samples: LongSignal, dictionary: Dictionary | None, noise: float | None, n_shifts: int | None
 ) -> LearnedOfAll:
     """What is the same for all pieces.
 
@@ -137,7 +137,7 @@ def learn(
 
     Parameters
     ----------
-    samples : Samples
+    samples : LongSignal
     dictionary : Dictionary or None
         One that can be used in pieces; None chooses one.
     noise : float or None

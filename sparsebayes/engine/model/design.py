@@ -1,9 +1,9 @@
 """Φ as an operator: what a solver may ask of a set of basis functions.
 
-A solver needs columns, products ``Φᵀ Y`` and the columns' norms, nothing else. `Dense`
+A solver needs columns, products ``Φᵀ Y``, ``ΦᵀWΦ`` and the columns' norms, nothing else. `Dense`
 holds the matrix; `Lazy` computes its columns whenever they are needed, block by block,
 so that a set too large for the memory budget is never held whole; `MatrixFree` has fast
-transforms in their place.
+transforms in their place; `Crossed` holds the matrix and all products among its columns.
 """
 
 from __future__ import annotations
@@ -41,8 +41,25 @@ class Design(Protocol):
         """`project` and `squared_norms` in one pass."""
         ...
 
+    def cross(self, a: Array, b: Array | None, weights: Array | None) -> Array:
+        """``Φ_aᵀWΦ_b``; b is None for all columns, `weights` for weights of one."""
+        ...
 
-class Dense:
+
+def _weighted(columns: Array, weights: Array | None) -> Array:
+    """Columns multiplied by the weights of the samples."""
+    return columns if weights is None else (columns.T * weights).T
+
+
+class _ByColumns:
+    """`cross` for designs that give their columns."""
+
+    def cross(self: Design, a: Array, b: Array | None, weights: Array | None) -> Array:
+        left = _weighted(self.columns(a), weights)
+        return self.project(left).T if b is None else left.T @ self.columns(b)
+
+
+class Dense(_ByColumns):
     """A design held as an (N, M) array."""
 
     def __init__(self, matrix: Array) -> None:
@@ -64,7 +81,37 @@ class Dense:
         return self.project(rhs), self.squared_norms(weights)
 
 
-class Lazy:
+class Crossed(Dense):
+    """A matrix with the products of all its columns, for far fewer columns than samples.
+
+    They are computed when one is asked for, and again when the weights are others.
+    """
+
+    def __init__(self, matrix: Array) -> None:
+        super().__init__(matrix)
+        self._gram: tuple[Array | None, Array] | None = None
+        self._turned: tuple[Array, Array, tuple[Array, Array]] | None = None
+
+    def cross(self, a: Array, b: Array | None, weights: Array | None) -> Array:
+        if self._gram is None or weights is not self._gram[0]:
+            self._gram = weights, gram(self.matrix, weights)
+        whole = self._gram[1]
+        return whole[a] if b is None else whole[a[:, None], b]
+
+    def turned(self, weights: Array, target: Array) -> tuple[Array, Array]:
+        """``W^½Φ`` and ``W^½z`` after a rotation of the samples that leaves few coordinates."""
+        known = self._turned
+        if known is None or known[0] is not weights or known[1] is not target:
+            root = np.sqrt(weights)
+            half = np.column_stack([root[:, None] * self.matrix, (root * target.T).T])
+            triangle = linalg.triangle(half)
+            columns, rest = np.split(triangle, [self.shape[1]], axis=1)
+            self._turned = weights, target, (columns, rest if target.ndim == 2 else rest[:, 0])
+            known = self._turned
+        return known[2]
+
+
+class Lazy(_ByColumns):
     """A design whose columns are computed when needed.
 
     Parameters
@@ -133,7 +180,7 @@ class Operator(Protocol):
         ...
 
 
-class MatrixFree:
+class MatrixFree(_ByColumns):
     """Samples of an operator's functions: products are transforms, no matrix is formed.
 
     Parameters
@@ -202,6 +249,17 @@ class MatrixFree:
     @staticmethod
     def _shaped(flat: Array, shape: tuple[int, ...]) -> Array:
         return flat.reshape(len(flat), *shape)
+
+
+def probe(n_samples: int) -> Array:
+    """A fixed arbitrary vector: functions with equal products with it are equal."""
+    return np.cos(np.arange(1.0, n_samples + 1.0) ** 2)
+
+
+def gram(columns: Array, weights: Array | None) -> Array:
+    """``ΦᵀWΦ``, (M, M), for weights that are not negative."""
+    half = columns if weights is None else np.sqrt(weights)[:, None] * columns
+    return half.T @ half  # a symmetric product, at half the price of another
 
 
 def _squared_norms(columns: Array, weights: Array) -> Array:

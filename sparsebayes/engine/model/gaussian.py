@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
+from sparsebayes.engine.model.design import Design, probe
 from sparsebayes.engine.model.unequal_noise import UnequalNoise
 
 Array = np.ndarray
@@ -76,6 +78,19 @@ class Gaussian:
     def unweighted(self) -> bool:
         """Whether all weights are one."""
         return bool(np.all(self.weights == 1.0))
+
+    def products(self, design: Design) -> tuple[Array, Array]:
+        """``φᵀWφ`` of each function, (M,), and ``ΦᵀWz``."""
+        projected, norms = design.products(self.weighted_target, self.weights)
+        return norms, projected
+
+    def fingerprints(self, design: Design) -> Array:
+        """A number for each function that hardly any other has, (M,)."""
+        return design.project(self.weights * probe(self.weights.size))
+
+    def restrict(self, index: Array) -> Self:
+        """The same for some of the functions."""
+        return self
 
     def log_normaliser(self, beta: float) -> float:
         """The logarithm of the constant before the exponential of all sites, for one target."""

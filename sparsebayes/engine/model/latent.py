@@ -26,7 +26,7 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import expand, fold
-from sparsebayes.engine.model.design import Dense, Design
+from sparsebayes.engine.model.design import Dense, Design, probe
 from sparsebayes.engine.model.mode import ActiveFunctions, Point, expand_at, find_mode
 from sparsebayes.engine.model.posterior import State, alpha_gradient
 from sparsebayes.engine.model.priors import Flat, Prior
@@ -34,7 +34,6 @@ from sparsebayes.engine.model.problem import (
     AdaptableProblem,
     CandidateProducts,
     first_of_equals,
-    probe,
 )
 from sparsebayes.engine.model.sites import SiteExpansion, Sites
 

@@ -127,6 +127,11 @@ class Problem(ABC):
     def noise(self) -> EstimatedNoise | None:
         return None
 
+    @property
+    def crossed(self) -> bool:
+        """Whether all products among the functions are formed, once for all states."""
+        return False
+
     # States: each is None where rounding leaves none.
 
     @abstractmethod
@@ -245,8 +250,3 @@ def first_of_equals(*products: Array) -> Array:
     """The numbers of the first functions with these products, in order."""
     _, first = np.unique(np.column_stack(products), axis=0, return_index=True)
     return np.sort(first)
-
-
-def probe(n_samples: int) -> Array:
-    """A fixed arbitrary vector: functions with equal products with it are equal."""
-    return np.cos(np.arange(1.0, n_samples + 1.0) ** 2)

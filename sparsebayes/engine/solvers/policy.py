@@ -105,6 +105,11 @@ class Policy:
         (EM(), 60.0),
     )
     route_work: float = 1.65e9
+    # With far more samples than functions, the products among all functions take longest. These
+    # solvers, and starts from all functions, may then take this part of that work if it is more
+    # (fewer candidates else came out ahead of more), and what follows the first restarts that one.
+    route_share: float = 1.0
+    search_share: float = 0.1
     seed: int = 209652396
     # One that after so many steps still has more than this part of all functions is given up: EM
     # then takes as long as all else together. In 260 draws of the two narrowest kernels of

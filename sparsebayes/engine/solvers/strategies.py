@@ -143,6 +143,7 @@ def other_routes(search: Search, state: State) -> Path:
     policy, problem = search.policy, search.problem
     size, before = float(problem.n_functions) * problem.group, search.work
     work = policy.route_work * (policy.stalled_work if search.stalled else 1.0)
+    work = max(work, policy.route_share * search.products)
     for solver, steps in policy.routes:
         if steps * size**3 <= work:
             end = yield from trials.route(search, state, solver)
@@ -155,7 +156,9 @@ def other_routes(search: Search, state: State) -> Path:
 def loose_start(search: Search, state: State) -> Path:
     """MacKay's updates from all functions, with smaller precisions and the noise found so far."""
     policy, problem = search.policy, search.problem
-    if search.work + policy.loose_steps * float(problem.n_functions) ** 3 > policy.work:
+    size = float(problem.n_functions)
+    work = max(policy.work, policy.route_share * search.products)
+    if search.work + policy.loose_steps * size**3 > work:
         return state
     index = np.arange(problem.n_functions)
     end = yield from trials.from_functions(search, state, index, loose=policy.loose)

@@ -60,7 +60,16 @@ class Search:
     @property
     def tired(self) -> bool:
         """Whether what follows the first restarts has taken enough work."""
-        return self.work > self.policy.work
+        products = self.policy.search_share * self.products
+        return self.work > max(self.policy.work, products)
+
+    @property
+    def products(self) -> float:
+        """The work that all products among the functions took; 0 where they are not formed."""
+        if not self.problem.crossed:
+            return 0.0
+        size = float(self.problem.n_functions) * self.problem.group
+        return self.problem.n_samples * size**2
 
     def cost(self, state: State) -> float:
         """About the work of a step at a state."""

@@ -1,0 +1,133 @@
+"""``python -m benchmarks.many_rows``: a hundred thousand rows, more candidates, and products.
+
+CPU seconds of one thread. The error is the root mean square difference from the function without
+noise, at other inputs; the noise has variance 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from sparsebayes import RVR, Statistics, datasets
+from sparsebayes.basis import RBF
+from sparsebayes.engine import (
+    Dense,
+    Exact,
+    Flat,
+    Gaussian,
+    Policy,
+    Sequential,
+    Solution,
+    Solver,
+    run,
+)
+
+Array = np.ndarray
+SCALES = np.array([0.8, 0.8, 0.9, 3.0, 4.0, *[30.0] * 5])  # about those learned, Friedman's first
+NESTED = (250, 500, 1000, 2000)
+SEQUENTIAL = Sequential()
+EQUAL = Sequential(Policy(route_share=0.0, search_share=0.0))  # with the search that rows have
+
+
+def solved(problem: Exact, solver: Solver = SEQUENTIAL) -> tuple[Solution, float]:
+    """The end of a solver, and the time it took."""
+    before = time.process_time()
+    tol = 0.01 * max(1.0, problem.n_samples / 1000.0)
+    end = run(solver, problem, max_iter=10_000, tol=tol, rng=np.random.default_rng(0))
+    return end, time.process_time() - before
+
+
+def default_fit(n_rows: int) -> None:
+    """`RVR()` on Friedman's first function."""
+    X, y, _ = datasets.make_friedman1(n_rows, random_state=0)
+    before = time.process_time()
+    model = RVR().fit(X, y)
+    seconds = time.process_time() - before
+    Xt, yt, ft = datasets.make_friedman1(10_000, random_state=1)
+    mean, std = model.predict(Xt, return_std=True)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"RVR() on {n_rows} x 10: {seconds:.1f} s, {memory:.2f} GB, {model.approximation_}")
+    print(
+        f"  {len(model.relevance_)} functions, error {np.sqrt(np.mean((mean - ft) ** 2)):.4f}, "
+        f"95 % intervals cover {100 * np.mean(np.abs(yt - mean) < 1.96 * std):.1f} %"
+    )
+
+
+def sets(n_rows: int) -> dict[str, tuple[Array, Array, Array]]:
+    """Inputs, targets and length scales."""
+    found = {}
+    for name, width in (("friedman1", 1.0), ("friedman1, narrow", 0.6)):
+        X, y, _ = datasets.make_friedman1(n_rows, random_state=len(found))
+        found[name] = X, y, width * SCALES
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-3, 3, (n_rows, 4))
+    y = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]) + X[:, 2] ** 2 / 18
+    found["waves"] = X, y + 0.3 * rng.standard_normal(n_rows), np.array([0.9, 1.2, 3.0, 30.0])
+    X, y, _ = datasets.make_friedman2(n_rows, random_state=0)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    scales = RVR(calibrate=None).fit(X[:1500], y[:1500]).length_scale_
+    found["friedman2"] = X, y / y.std(), scales
+    return found
+
+
+def more_candidates(n_rows: int) -> None:
+    """The evidence with more and more candidates of one draw."""
+    print(f"evidence of {n_rows} rows above that with {NESTED[0]} candidates (functions, seconds)")
+    for name, (X, y, scales) in sets(n_rows).items():
+        points = X[np.random.default_rng(0).permutation(n_rows)[: NESTED[-1]]]
+        whole = Statistics(RBF(scales, centres=points)).update(X, y).problem()
+        told, first = [], None
+        for size in NESTED:
+            end, seconds = solved(whole.restrict(np.arange(size)))
+            first = end.state.evidence if first is None else first
+            gain = end.state.evidence - first
+            told.append(f"{size}: {gain:.1f} ({end.state.active.size}, {seconds:.1f})")
+        print(f"  {name}: {', '.join(told)}", flush=True)
+
+
+def products_once() -> None:
+    """Fits with and without all products formed once, the same search, the median of three."""
+    print("rows, candidates, width: time without and with products formed once")
+    for n_rows, size in ((2000, 500), (4000, 250), (4000, 1000), (8000, 500), (20_000, 500)):
+        X, y, _ = datasets.make_friedman1(n_rows, random_state=0)
+        for name, scales in (("learned", SCALES), ("narrow", np.full(10, 0.5))):
+            columns = RBF(scales).fit(X[:size]).columns(X)
+            sites = Gaussian(y - y.mean(), np.ones(n_rows))
+            times: list[list[float]] = [[], []]
+            ends = []
+            for _ in range(3):
+                for kind in range(2):
+                    problem = Exact(Dense(columns), Flat(), sites)
+                    if kind == 0:
+                        problem.design = Dense(columns)
+                    end, seconds = solved(problem, EQUAL)
+                    times[kind].append(seconds)
+                    ends.append(set(end.state.active.tolist()))
+            plain, once = np.median(times, axis=1)
+            same = "same functions" if all(end == ends[0] for end in ends) else "other functions"
+            print(
+                f"  {n_rows}, {size}, {name}: {plain:.2f} and {once:.2f} s, ratio "
+                f"{plain / once:.2f}, {same}",
+                flush=True,
+            )
+
+
+PARTS = ("fit", "candidates", "products")
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.many_rows", description=__doc__)
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--rows", type=int, default=100_000)
+    arguments = parser.parse_args()
+    with threadpool_limits(1):
+        if arguments.only in (None, "fit"):
+            default_fit(arguments.rows)
+        if arguments.only in (None, "candidates"):
+            more_candidates(arguments.rows)
+        if arguments.only in (None, "products"):
+            products_once()

@@ -1,0 +1,224 @@
+"""Sums over the samples in the place of the samples.
+
+For Gaussian noise the posterior and the evidence depend on the samples through n, ``zᵀWz``,
+``ΦᵀWz`` and ``ΦᵀWΦ`` only. These are sums: those of two sets of samples add up to those of both.
+Targets are counted from a shift, their mean in the first set, so that what they have in common does
+not cancel the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from sparsebayes.engine.model.design import Design, gram, probe
+from sparsebayes.engine.model.gaussian import Gaussian
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Of samples that count so often, M functions and T targets.
+
+    Attributes
+    ----------
+    n_rows : int
+        Samples, however often each counts.
+    count : float
+        ``Σ w``.
+    shift : ndarray, (T,)
+        c, from which targets are counted.
+    totals, squares : ndarray, (T,)
+        ``Σ w (z − c)`` and ``Σ w (z − c)²``.
+    masses : ndarray, (M,)
+        ``Φᵀw``.
+    moments : ndarray, (M, T)
+        ``ΦᵀW(z − c)``.
+    gram : ndarray, (M, M)
+        ``ΦᵀWΦ``.
+    """
+
+    n_rows: int
+    count: float
+    shift: Array
+    totals: Array
+    squares: Array
+    masses: Array
+    moments: Array
+    gram: Array
+
+    @classmethod
+    def of(cls, columns: Array, targets: Array, weights: Array, shift: Array | None = None) -> Sums:
+        """Of samples of the functions, (N, M), and targets, (N, T); their mean is the shift."""
+        equal = bool(np.all(weights == 1.0))
+        if shift is None:
+            shift = np.average(targets, axis=0, weights=None if equal else weights)
+        seen = targets - shift
+        weighted = seen if equal else weights[:, None] * seen
+        return cls(
+            len(columns),
+            float(weights.sum()),
+            shift,
+            weighted.sum(axis=0),
+            np.einsum("nt,nt->t", weighted, seen),
+            weights @ columns,
+            columns.T @ weighted,
+            gram(columns, None if equal else weights),
+        )
+
+    def __add__(self, other: Sums) -> Sums:
+        other = other.counted_from(self.shift)
+        return self._joined(other, 1)
+
+    def __sub__(self, other: Sums) -> Sums:
+        """Those without some of the samples."""
+        return self._joined(other.counted_from(self.shift), -1)
+
+    def _joined(self, other: Sums, sign: int) -> Sums:
+        return Sums(
+            self.n_rows + sign * other.n_rows,
+            self.count + sign * other.count,
+            self.shift,
+            self.totals + sign * other.totals,
+            self.squares + sign * other.squares,
+            self.masses + sign * other.masses,
+            self.moments + sign * other.moments,
+            self.gram + sign * other.gram,
+        )
+
+    def counted_from(self, shift: Array) -> Sums:
+        """The same with another shift."""
+        step = shift - self.shift
+        if not step.any():
+            return self
+        return replace(
+            self,
+            shift=shift,
+            totals=self.totals - self.count * step,
+            squares=self.squares - step * (2.0 * self.totals - self.count * step),
+            moments=self.moments - np.multiply.outer(self.masses, step),
+        )
+
+    @property
+    def offset(self) -> Array:
+        """The means of the targets, (T,)."""
+        return self.shift + self.totals / self.count
+
+    def centred(self) -> Sums:
+        """The same with the means as shift."""
+        return self.counted_from(self.offset)
+
+    def design(self) -> Summed:
+        return Summed(self.gram, self.n_rows)
+
+    def sites(
+        self, offset: Array | float, which: Array | None = None, **options: Any
+    ) -> GaussianSums:
+        """Those of the targets less `offset`, (T,), the only one, or those of the numbers `which`.
+
+        `options` are those of `Gaussian`: its noise, and the levels by which targets are divided.
+        """
+        seen = self.counted_from(np.broadcast_to(offset, self.shift.shape))
+        squares = np.maximum(seen.squares, 0.0)
+        if which is None:
+            none = np.empty(0)
+            return GaussianSums(
+                none, none, **options, n_counted=self.count, squares=squares,
+                moments=seen.moments[:, 0],
+            )  # fmt: skip
+        levels = options["levels"]
+        return GaussianSums(
+            np.empty((0, which.size)), np.empty(0), **options, n_counted=self.count,
+            squares=squares[which] / levels**2, moments=seen.moments[:, which] / levels,
+        )  # fmt: skip
+
+
+class Summed:
+    """A design of which only ``ΦᵀWΦ`` is known, for weights of the samples that stay as they are.
+
+    Parameters
+    ----------
+    gram : ndarray, (M, M)
+    n_rows : int
+    """
+
+    def __init__(self, gram: Array, n_rows: int) -> None:
+        self.gram = gram
+        self.shape = (n_rows, len(gram))
+        self.capacity = len(gram)
+
+    def cross(self, a: Array, b: Array | None, weights: Array | None) -> Array:
+        return self.gram[a] if b is None else self.gram[a[:, None], b]
+
+    def restrict(self, index: Array) -> Summed:
+        return Summed(self.gram[index[:, None], index], self.shape[0])
+
+    def project(self, rhs: Array) -> Array:
+        _no_samples()
+
+    def columns(self, index: Array) -> Array:
+        _no_samples()
+
+    def squared_norms(self, weights: Array) -> Array:
+        _no_samples()
+
+    def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
+        _no_samples()
+
+
+def _no_samples() -> NoReturn:
+    raise TypeError(
+        "Sums over the samples do not tell the samples; length scales and noise that differs "
+        "between samples have to be found from rows, before the sums are formed."
+    )
+
+
+@dataclass(frozen=True)
+class GaussianSums(Gaussian):
+    """Gaussian sites of which only sums are known; `target` and `counts` are empty.
+
+    Attributes
+    ----------
+    n_counted : float
+        ``Σ w``.
+    squares : ndarray, (T,)
+        ``zᵀWz`` of each target.
+    moments : ndarray, (M,), or (M, T)
+        ``ΦᵀWz``.
+    """
+
+    n_counted: float = 0.0
+    squares: Array | None = None
+    moments: Array | None = None
+
+    @property
+    def size(self) -> float:
+        return self.n_counted
+
+    @property
+    def energies(self) -> Array:
+        assert self.squares is not None
+        return self.squares
+
+    def products(self, design: Design) -> tuple[Array, Array]:
+        assert isinstance(design, Summed) and self.moments is not None
+        return design.gram.diagonal().copy(), self.moments
+
+    def fingerprints(self, design: Design) -> Array:
+        assert isinstance(design, Summed)
+        return design.gram @ probe(design.shape[1])
+
+    def restrict(self, index: Array) -> Self:
+        assert self.moments is not None
+        return replace(self, moments=self.moments[index])
+
+    def relevelled(self, misfits: Array) -> Gaussian:
+        other = super().relevelled(misfits)
+        if other is self or self.levels is None or other.levels is None:
+            return other
+        assert isinstance(other, GaussianSums) and self.moments is not None
+        factors = other.levels / self.levels
+        return replace(other, squares=self.energies / factors**2, moments=self.moments / factors)

@@ -1,0 +1,210 @@
+"""What a regression needs of its samples, as sums that can be formed part by part."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import _check_sample_weight, check_X_y
+
+from sparsebayes._support.validation import check_range, remedies
+from sparsebayes.basis import Basis, as_basis
+from sparsebayes.basis.centres import is_number
+from sparsebayes.engine import Exact, Flat, Prior
+from sparsebayes.engine.model.sums import Sums
+
+Array = np.ndarray
+
+_NUMBERS = 1 << 22  # of functions at rows that are held at a time: 32 MB
+
+
+class Statistics:
+    """Sums over samples from which a regression with Gaussian noise can be fitted.
+
+    The evidence and the posterior depend on the samples through the four that are listed below.
+    Those of two parts of the data add up: ``a + b`` is what both together give, in any order, so
+    that parts may be summed in other processes or at other times. They are counted from the mean
+    of the first targets: a large constant in y costs no digits.
+
+    Parameters
+    ----------
+    basis : Basis or str
+        Whose functions do not depend on the rows: fitted already, as ``RVR(...).fit(...).basis_``,
+        or with ``centres`` given as an array and length scales as numbers.
+
+    Attributes
+    ----------
+    n : float
+        The sum of the sample weights.
+    n_rows : int
+    offset : float, or ndarray, (T,) for several targets
+        The mean of y.
+    energy : float, or ndarray, (T,)
+        ``Σ w (y − offset)²``.
+    moments : ndarray, (M,) or (M, T)
+        ``Σ w φ(x) (y − offset)``.
+    gram : ndarray, (M, M)
+        ``Σ w φ(x) φ(x)ᵀ``, of the functions that do not repeat an earlier one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import Statistics
+    >>> from sparsebayes.basis import RBF
+    >>> X = np.linspace(-10, 10, 1000)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi)
+    >>> basis = RBF(2.0, centres=np.linspace(-10, 10, 21)[:, None])
+    >>> left = Statistics(basis).update(X[:400], y[:400])
+    >>> right = Statistics(basis).update(X[400:], y[400:])
+    >>> both = left + right
+    >>> both.n, both.gram.shape
+    (1000.0, (21, 21))
+    """
+
+    def __init__(self, basis: Any) -> None:
+        basis = as_basis(basis)
+        self._fitted = hasattr(basis, "n_functions_")
+        if not self._fitted:
+            _check_fixed(basis)
+        self.basis = basis
+        self._sums: Sums | None = None
+        self._several = False
+
+    def update(self, X: Any, y: Any, sample_weight: Any = None) -> Statistics:
+        """Add samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 counts as the same sample twice.
+
+        Returns
+        -------
+        self : Statistics
+        """
+        with remedies():
+            X, y = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        y = np.asarray(y, dtype=np.float64)
+        check_range(y)
+        several = y.ndim == 2
+        if self._sums is not None and several != self._several:
+            raise ValueError("y must have as many dimensions as it had in the update before.")
+        self._several = several
+        if not self._fitted:
+            self.basis, self._fitted = copy.copy(self.basis).fit(X), True
+        return self.add_rows(X, y, weights)
+
+    def add_rows(self, X: Array, y: Array, weights: Array) -> Statistics:
+        """`update` with arrays that were looked at before."""
+        self._several = y.ndim == 2
+        functions = self.basis.distinct_
+        counts = np.flatnonzero(weights > 0)
+        targets = y if self._several else y[:, None]
+        for part in gen_batches(counts.size, max(1, _NUMBERS // max(1, functions.size))):
+            rows = counts[part]
+            columns = self.basis.columns(X[rows], functions)
+            one = Sums.of(columns, targets[rows], weights[rows])
+            self._sums = one if self._sums is None else self._sums + one
+        return self
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return self._joined(other, 1)
+
+    def __sub__(self, other: Statistics) -> Statistics:
+        return self._joined(other, -1)
+
+    def _joined(self, other: Statistics, sign: int) -> Statistics:
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        if other._sums is None:
+            return copy.copy(self)
+        if self._sums is None and sign > 0:
+            return copy.copy(other)
+        if not _same(self.basis, other.basis) or self._several != other._several:
+            raise ValueError("Statistics of other functions or of other targets do not add up.")
+        both = copy.copy(self)
+        both._sums = self.sums + other._sums if sign > 0 else self.sums - other._sums
+        return both
+
+    @property
+    def sums(self) -> Sums:
+        """As the engine has them."""
+        if self._sums is None:
+            raise ValueError("There are no samples yet; call update(X, y) first.")
+        return self._sums
+
+    @property
+    def n(self) -> float:
+        return self.sums.count
+
+    @property
+    def n_rows(self) -> int:
+        return self.sums.n_rows
+
+    def _each(self, values: Array) -> Any:
+        if self._several:
+            return values
+        return values[..., 0] if values.ndim > 1 else float(values[0])
+
+    @property
+    def offset(self) -> float | Array:
+        return self._each(self.sums.offset)
+
+    @property
+    def energy(self) -> float | Array:
+        return self._each(self.sums.centred().squares)
+
+    @property
+    def moments(self) -> Array:
+        return self._each(self.sums.centred().moments)
+
+    @property
+    def gram(self) -> Array:
+        return self.sums.gram
+
+    def problem(self, prior: Prior | None = None, noise_variance: float | None = None) -> Exact:
+        """What a solver of the engine climbs, for one target; the noise estimated, or given."""
+        if self._several:
+            raise ValueError("problem needs a single target.")
+        sites = self.sums.sites(self.sums.offset, noise_variance=noise_variance)
+        return Exact(self.sums.design(), prior or Flat(), sites)
+
+
+def _check_fixed(basis: Basis) -> None:
+    """A clear error if functions would depend on the rows that come first."""
+    parts = [basis]
+    while parts:
+        part = parts.pop()
+        parts += [getattr(part, side) for side in ("left", "right") if hasattr(part, side)]
+        if hasattr(part, "centres") and (part.centres is None or is_number(part.centres)):
+            raise ValueError(
+                f"The functions of {part!r} depend on the rows; give their centres as an array, "
+                "centres=points, or a basis that is fitted."
+            )
+        if isinstance(getattr(part, "length_scale", 1.0), str):
+            raise ValueError(
+                f"The length scale of {part!r} depends on the rows; give it as a number, or a "
+                "basis that is fitted."
+            )
+
+
+def _same(one: Basis, other: Basis) -> bool:
+    """Whether two fitted bases have the same functions."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or one.n_functions_ != other.n_functions_:
+        return False
+    pairs = zip(one.centred, other.centred, strict=True)
+    same = all(np.array_equal(a.centers_, b.centers_) for a, b in pairs)
+    return (
+        same
+        and np.array_equal(one.distinct_, other.distinct_)
+        and np.array_equal(one.log_scales(), other.log_scales())
+    )
