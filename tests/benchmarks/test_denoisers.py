@@ -213,6 +213,7 @@ def signal_records():
 
 
 def test_limits_of_signals(monkeypatch):
+    monkeypatch.setattr(signals, "LISTED", ())
     found = by_label(signals.limits(signal_records()))
     label = "2 signals with noise: "
     assert found[label + "error / ash, geometric mean"] == ("≤ 0.82", "0.800", True)

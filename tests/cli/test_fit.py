@@ -18,6 +18,7 @@ from sparsebayes import persistence
 from sparsebayes.cli import main
 from sparsebayes.datasets import load_gases, load_sensor, make_friedman1
 from tests.cli.refusal import fails
+from tests.cli.tables import write_csv
 
 FAST = ["--length-scale", "30", "--folds", "0"]
 
@@ -374,3 +375,15 @@ def test_missing_extras_are_named(folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
     monkeypatch.setitem(sys.modules, "skops", None)
     fails(capsys, ["fit", "-o", "m.skops", *FAST], r"sparsebayes\[persistence\]")
+
+
+def test_the_report_says_what_was_done_with_many_rows(folder, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 10_001)
+    write_csv("rows.csv", {"x": x, "y": 2.0 * x + rng.standard_normal(x.size)})
+    argv = ["fit", "rows.csv", "--target", "y", "--basis", "linear", "--folds", "0"]
+    assert main([*argv, "-o", "m.skops"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"many rows +sums over all 10001 rows\n", out)
+    assert main(["inspect", "m.skops"]) == 0
+    assert "sums over all 10001 rows" in capsys.readouterr().out
