@@ -120,10 +120,7 @@ class ClosedFormFit(SignalFit):
     def alpha(self) -> Array:
         if self._method == "sparse" and self.noise_variance > 0:
             return closed_form.precisions(self.projections, self._c, self.noise_variance)
-        # The precision with which the posterior mean would be that of the rule.
-        removed = np.abs(self.projections.astype(float) - self.coefficients)
-        kept = np.abs(self.coefficients.astype(float)) * (self.noise_variance or 1.0)
-        return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
+        return super().alpha
 
     def variance(self) -> Array:
         errors = np.zeros(self.projections.shape)

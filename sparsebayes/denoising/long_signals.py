@@ -117,12 +117,6 @@ class PiecewiseFit(SignalFit):
         values = self._samples.read(0, self.n_seen)
         return self.transform.analyse(values) / self.transform.n_bases
 
-    @property
-    def alpha(self) -> Array:
-        removed = np.abs(self.projections.astype(float) - self.coefficients)
-        kept = np.abs(self.coefficients.astype(float)) * (self.noise_variance or 1.0)
-        return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
-
 
 class LongDenoised(Denoised):
     """What `denoise` found in a long signal; results may be in files."""

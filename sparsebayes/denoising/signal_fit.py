@@ -51,9 +51,14 @@ class SignalFit(ABC):
     dictionaries: tuple[Dictionary, ...] = ()
 
     @property
-    @abstractmethod
     def alpha(self) -> Array:
-        """Prior precisions of the coefficients, ∞ where one was dropped."""
+        """Prior precisions of the coefficients, ∞ where one was dropped.
+
+        Where they were not chosen, those with which posterior means would be these coefficients.
+        """
+        removed = np.abs(self.projections.astype(float) - self.coefficients)
+        kept = np.abs(self.coefficients.astype(float)) * (self.noise_variance or 1.0)
+        return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
 
     @property
     def variance_of_mean(self) -> float:

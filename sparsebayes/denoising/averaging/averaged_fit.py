@@ -116,10 +116,3 @@ class AveragedFit(SignalFit):
     @cached_property
     def projections(self) -> Array:  # type: ignore[override]
         return self.transform.analyse(self._target) / self.transform.n_bases
-
-    @property
-    def alpha(self) -> Array:
-        """The precisions with which posterior means would be these coefficients."""
-        removed = np.abs(self.projections.astype(float) - self.coefficients)
-        kept = np.abs(self.coefficients.astype(float)) * (self.noise_variance or 1.0)
-        return np.divide(removed, kept, out=np.full(kept.shape, np.inf), where=kept > 0)
