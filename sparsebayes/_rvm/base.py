@@ -21,6 +21,7 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
+from sparsebayes.basis.centres import Some
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.engine import (
     Adaptive,
@@ -89,9 +90,10 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; give some weight.")
         return X, y, weights
 
-    def _fit_basis(self, X: Array, weights: Array) -> Basis:
+    def _fit_basis(self, X: Array, weights: Array, some: Some | None = None) -> Basis:
         basis = as_basis(self.basis)
-        fitted = (Bias() + basis if self.bias else copy.copy(basis)).fit(X, weights)
+        told = () if some is None else (some,)
+        fitted = (Bias() + basis if self.bias else copy.copy(basis)).fit(X, weights, *told)
         if self.augment and not fitted.centred:
             raise ValueError(
                 f"augment={self.augment!r} needs a function centred where a prediction is made, "

@@ -8,9 +8,11 @@ from typing import Any
 # The extra of this package that brings a package.
 _EXTRAS = {
     "arviz": "sampling",
+    "dask": "dask",
     "imagecodecs": "images",
     "matplotlib": "plots",
     "pandas": "pandas",
+    "pyarrow": "parquet",
     "pymoo": "pareto",
     "scoringrules": "scores",
     "skops": "persistence",

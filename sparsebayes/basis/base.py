@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sparsebayes.basis.centres import Some
 from sparsebayes.engine.moments import Functions
 
 if TYPE_CHECKING:
@@ -43,8 +44,11 @@ class Basis(BaseEstimator, ABC):
     center_index_: Array
 
     @abstractmethod
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        """Learn the functions from the rows of X, (N, D), which may have weights."""
+    def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
+        """Learn the functions from the rows of X, (N, D), which may have weights.
+
+        `some` says which rows these are, where they are some of many.
+        """
 
     @abstractmethod
     def columns(self, X: Array, index: Array | None = None) -> Array:
@@ -92,8 +96,11 @@ class Basis(BaseEstimator, ABC):
         """The kernels in it, whose functions can be centred anywhere: none, one or several."""
         return ()
 
-    def recentred(self, X: Array, rows: Array) -> Basis:
-        """The same with these rows of X among the centres, where these were left to a rule."""
+    def recentred(self, X: Array, rows: Array, points: Array) -> Basis:
+        """The same with these points among the centres, where these were left to a rule.
+
+        `rows` are their row numbers; X has rows that tell functions apart.
+        """
         return self
 
     def functions(self) -> tuple[Functions, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,19 +26,55 @@ def number_of_centres(centres: Any, n_rows: int) -> int:
     return whole_number("centres", centres)
 
 
+@dataclass(frozen=True, eq=False)
+class Some:
+    """Which rows an array has, where it has some of many.
+
+    Attributes
+    ----------
+    numbers : ndarray of int, (n,)
+        Of the rows.
+    n_rows : int
+        How many rows there are.
+    """
+
+    numbers: Array
+    n_rows: int
+
+
+def keys(numbers: Array) -> Array:
+    """A fixed number for each row number, as if drawn at random from all of 64 bits [1]_.
+
+    The rows with the smallest keys are a sample of however many rows there are, whether they are
+    looked at together or part by part.
+
+    References
+    ----------
+    .. [1] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+       OOPSLA 2014.
+    """
+    with np.errstate(over="ignore"):
+        mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def smallest(numbers: Array, count: int) -> Array:
+    """The places of so many row numbers with the smallest keys, in their order."""
+    if count >= numbers.size:
+        return np.arange(numbers.size)
+    if count <= 0:
+        return np.empty(0, dtype=np.intp)
+    return np.sort(np.argpartition(keys(numbers), count - 1)[:count])
+
+
 def drawn_rows(rows: Array, count: int) -> Array | None:
     """So many of the rows, in their order; None for all.
 
-    The first of one fixed permutation, so that more centres are the same ones and others.
+    Those with the smallest keys, so that more centres are the same ones and others.
     """
-    if count >= rows.size:
-        return None
-    return np.sort(rows[np.random.default_rng(0).permutation(rows.size)[:count]])
-
-
-def spread(size: int, count: int) -> Array:
-    """So many of so many numbers from 0 on, by the same rule, in their order."""
-    return np.sort(np.random.default_rng(0).permutation(size)[:count])
+    return None if count >= rows.size else rows[smallest(rows, count)]
 
 
 def given_centres(centres: Any, n_features: int) -> Array:

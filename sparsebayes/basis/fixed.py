@@ -10,6 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from sparsebayes._support.validation import whole_number
 from sparsebayes.basis.base import Basis, column_hashes
+from sparsebayes.basis.centres import Some
 from sparsebayes.engine.moments import Functions, Monomials
 
 Array = np.ndarray
@@ -20,7 +21,7 @@ _EXACT_DEGREE = 3  # the moments of higher polynomials are too many to be quick
 class Fixed(Basis):
     """Functions that do not depend on the data; `_kept` lists those in use."""
 
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+    def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
         columns = self._compute(X if weights is None else X[weights > 0])
         _, first = np.unique(column_hashes(columns), return_index=True)
         self.distinct_ = np.sort(first)
@@ -100,7 +101,7 @@ class Polynomial(Fixed):
     def __init__(self, degree: Any = 2) -> None:
         self.degree = degree
 
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+    def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
         degree = whole_number("degree of Polynomial", self.degree)
         self._features = PolynomialFeatures(degree, include_bias=False).fit(X)
         return super().fit(X, weights)

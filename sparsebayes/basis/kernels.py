@@ -12,11 +12,11 @@ from scipy.spatial.distance import cdist
 
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.centres import (
-    drawn_rows,
+    Some,
     given_centres,
     is_number,
     number_of_centres,
-    spread,
+    smallest,
 )
 from sparsebayes.engine.moments import Bumps, Functions
 
@@ -71,14 +71,17 @@ class Centred(Basis):
     stationary = False
     centres: Any = None
 
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
+    def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
         self._prepare(X, weights)
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         if is_number(self.centres) or self.centres is None:
-            drawn = drawn_rows(rows, number_of_centres(self.centres, rows.size))
-            self.center_index_ = np.arange(len(X)) if drawn is None else drawn
+            numbers = rows if some is None else some.numbers[rows]
+            count = number_of_centres(self.centres, rows.size if some is None else some.n_rows)
+            drawn = None if count >= rows.size else rows[smallest(numbers, count)]
             self.centers_ = X if drawn is None else X[drawn]
             rows = rows if drawn is None else np.arange(drawn.size)
+            drawn = np.arange(len(X)) if drawn is None else drawn
+            self.center_index_ = drawn if some is None else some.numbers[drawn]
         else:
             self.centers_ = given_centres(self.centres, X.shape[1])
             rows = np.arange(len(self.centers_))
@@ -126,14 +129,17 @@ class Centred(Basis):
         part.center_index_ = part.distinct_ = np.arange(len(Z))
         return part
 
-    def recentred(self, X: Array, rows: Array) -> Basis:
-        if self.centres is not None or self.n_functions_ == len(X):
+    def recentred(self, X: Array, rows: Array, points: Array) -> Basis:
+        if self.centres is not None:
             return self
-        others = self.center_index_[~np.isin(self.center_index_, rows)]
+        others = np.flatnonzero(~np.isin(self.center_index_, rows))
         room = max(0, self.n_functions_ - rows.size)
+        others = others[smallest(self.center_index_[others], room)]
+        index = np.concatenate([rows, self.center_index_[others]])
+        order = np.argsort(index)
         part = copy.copy(self)
-        part.center_index_ = np.sort(np.concatenate([rows, others[spread(others.size, room)]]))
-        part.centers_ = X[part.center_index_]
+        part.center_index_ = index[order]
+        part.centers_ = np.concatenate([points, self.centers_[others]])[order]
         part.n_functions_ = len(part.centers_)
         _, first = np.unique(part.centers_, axis=0, return_index=True)
         part.distinct_ = np.sort(first)

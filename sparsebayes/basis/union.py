@@ -7,6 +7,7 @@ import copy
 import numpy as np
 
 from sparsebayes.basis.base import Basis
+from sparsebayes.basis.centres import Some
 from sparsebayes.basis.kernels import Centred
 from sparsebayes.engine.moments import Functions
 
@@ -34,9 +35,10 @@ class Union(Basis):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{self.left!r} + {self.right!r}"
 
-    def fit(self, X: Array, weights: Array | None = None) -> Basis:
-        self.left_ = copy.copy(self.left).fit(X, weights)  # the parameters stay as they are
-        self.right_ = copy.copy(self.right).fit(X, weights)
+    def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
+        told = () if some is None else (some,)
+        self.left_ = copy.copy(self.left).fit(X, weights, *told)  # the parameters stay as they are
+        self.right_ = copy.copy(self.right).fit(X, weights, *told)
         self._join(X if weights is None else X[weights > 0])
         return self
 
@@ -118,9 +120,10 @@ class Union(Basis):
         part.right_ = self.right_.rescaled(log_scales[first:])
         return part
 
-    def recentred(self, X: Array, rows: Array) -> Basis:
+    def recentred(self, X: Array, rows: Array, points: Array) -> Basis:
         part = copy.copy(self)
-        part.left_, part.right_ = self.left_.recentred(X, rows), self.right_.recentred(X, rows)
+        part.left_ = self.left_.recentred(X, rows, points)
+        part.right_ = self.right_.recentred(X, rows, points)
         part._join(X)
         return part
 

@@ -25,10 +25,11 @@ from sparsebayes._support.calibration import (
 )
 from sparsebayes.basis import Basis
 from sparsebayes.basis.kernels import centres_of
-from sparsebayes.engine import Gaussian, InTurns, Solver
+from sparsebayes.engine import Exact, Gaussian, InTurns, Solver
 from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
-from sparsebayes.regression.many_rows import sums_of
 from sparsebayes.regression.statistics import Statistics
+from sparsebayes.regression.summed import summed_problem, sums_of
+from sparsebayes.regression.targets import Targets, as_targets
 from sparsebayes.regression.varying_noise import NoiseModel
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class HeldOut:
     folds : object
         As `as_folds` gives them.
     statistics : Statistics or None
-        Sums over the samples, where these stand for them.
+        Sums over all samples, where these stand for them; X may then have some of them.
+    each : float
+        How many samples there are for each row of X.
     """
 
     model: RVR
@@ -71,6 +74,7 @@ class HeldOut:
     sites: Gaussian
     folds: Any
     statistics: Statistics | None = None
+    each: float = 1.0
     _fits: dict[bytes, Forecaster] = field(default_factory=dict)
 
     def calibration(self) -> tuple[Calibration, LeftOut | None]:
@@ -177,18 +181,17 @@ class HeldOut:
         tol = max(model.tol, _FOLD_TOL)
         known = self.noise.variance
         part = X[rows], weights[rows]
-        basis, sums = self.basis, None
+        basis = self.basis
         if self.statistics is None:
             basis = model._fit_basis(*part)
             basis = basis if again else basis.rescaled(self.basis.log_scales())
-        else:
-            sums = sums_of(self.statistics, X, y, weights, rows)
-        seen = basis, part[0], y[rows], part[1]
-        unequal = self._of_rows(rows)
-        targets, problem = model._problem(*seen, self.noise, unequal, sums)
+        targets, problem = self._problem(basis, X, y, weights, rows, self.noise)
         if problem.energy == 0 and known is None:  # nothing is told of the noise
             told = Noise(model.noise_variance_)
-            targets, problem = model._problem(*seen, told, unequal, sums)
+            targets, problem = self._problem(basis, X, y, weights, rows, told)
+        seen = targets
+        if self.statistics is not None and model.augment:
+            seen = as_targets(y[rows], part[1], self.noise)
 
         def forecast(predictive: LinearPredictive, test: Array) -> Forecast:
             mean, variance = predictive.marginal(X[test])
@@ -200,13 +203,16 @@ class HeldOut:
         quick = self.solver.quick() if hasattr(self.solver, "quick") else self.solver
         if again:
             basis, solution = model._climb(quick, problem, basis, *part, None, tol)
-            fold, whole = model._of_fold(basis, part[0], targets, solution), model.predictive()
+            fold, whole = (
+                model._of_fold(basis, part[0], targets, solution, seen),
+                model.predictive(),
+            )
             # With fewer rows another kind of model may be found: its errors count, not its std.
             return lambda test: forecast(whole, test)._replace(mean=fold.mean(X[test]))
         if problem.in_turns:
             quick = InTurns(quick, searches=1)
         solution = model._run(quick, problem, tol)
-        fold = model._of_fold(basis, part[0], targets, solution)
+        fold = model._of_fold(basis, part[0], targets, solution, seen)
         functions = np.sort(basis.distinct_[solution.state.active])
         found = model._sites(solution).unequal
         precisions = np.ones(len(rows)) if found is None else found.precisions
@@ -221,6 +227,16 @@ class HeldOut:
             return found._replace(further=process.variances(X[test], fold.basis.columns(X[test])))
 
         return both
+
+    def _problem(
+        self, basis: Basis, X: Array, y: Array, weights: Array, rows: Array, noise: Noise
+    ) -> tuple[Targets, Exact]:
+        """Of some rows; by sums where these stand for them."""
+        if self.statistics is None:
+            part = X[rows], y[rows], weights[rows]
+            return self.model._problem(basis, *part, noise, self._of_rows(rows))
+        sums = sums_of(self.statistics, X, y, weights, rows)
+        return summed_problem(self.model, sums, noise, several=y.ndim == 2)
 
     def _left_out(
         self,
@@ -237,7 +253,7 @@ class HeldOut:
         if kernel is None or self.model.augment:
             return None
         counts = weights > 0
-        samples = X[counts], y[counts], (weights * precisions)[counts]
+        samples = X[counts], y[counts], self.each * (weights * precisions)[counts]
         ratio = noise_ratio(noise, *samples[1:])
         centers, centred = basis.center_index_[functions], basis.kinds()[functions] >= 0
         if self.statistics is None and not np.any(centred & (centers < 0)):

@@ -22,23 +22,26 @@ from sparsebayes._support.calibration import as_folds, check_calibrate, normal_w
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
-from sparsebayes.engine import Exact, Gaussian, Solution, Stop
-from sparsebayes.engine.model.sums import Sums
-from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
+from sparsebayes.basis.centres import MOST_ROWS
+from sparsebayes.engine import Exact, Gaussian, Solution, Solver, Stop
+from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise
 from sparsebayes.regression import many_rows
 from sparsebayes.regression.held_out import HeldOut
-from sparsebayes.regression.many_rows import from_sums, summed_sites, with_rows
-from sparsebayes.regression.robust_start import robust_start
-from sparsebayes.regression.statistics import Statistics
-from sparsebayes.regression.targets import Targets, as_targets
-from sparsebayes.regression.varying_noise import begin, noise_function
+from sparsebayes.regression.incremental import FromParts
+from sparsebayes.regression.many_rows import from_sums
+from sparsebayes.regression.summed import with_rows
+from sparsebayes.regression.targets import Targets, as_targets, relative_weights
+from sparsebayes.regression.unequal_start import unequal_start
+from sparsebayes.regression.varying_noise import noise_function
+from sparsebayes.rows.predictions import by_chunks
+from sparsebayes.rows.recognise import as_rows
 
 Array = np.ndarray
 
 _LEAST_GAIN = 2.0  # nats of the rows held out, for noise that varies
 
 
-class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
+class RVR(FromParts, GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     """Relevance vector regression: sparse, probabilistic, tuned by the evidence.
 
     The model is ``y = Σ_m w_m φ_m(x) + noise`` with an independent Gaussian prior on each
@@ -195,6 +198,8 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     ((2,), (2,))
     """
 
+    predict = by_chunks(GaussianRegressorMixin.predict)
+    approximation_: str | None
     _learns_scales = True
     _left_out: LeftOut | None = None
     _noise_function: NoiseVariance | None = None
@@ -237,12 +242,14 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
 
     @interruptible
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RVR:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RVR:
         """Fit the model.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            A memory map, a dask array or dataframe is read in parts; so is an iterable of chunks
+            ``(X, y)`` or ``(X, y, sample_weight)``, without the other arguments.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as the same sample twice, a weight of 0 as none. With the noise
@@ -252,11 +259,16 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         -------
         self : RVR
         """
-        solver = self._check_parameters()
-        if not isinstance(self.noise, (list, tuple, np.ndarray)):
-            as_noise_model(self.noise)
-        check_calibrate(self.calibrate)
-        solver = with_restarts(solver, self.n_restarts)
+        solver = self._checked_solver()
+        self.__dict__.pop("_statistics", None)
+        self.approximation_, self._first_centres = None, None
+        rows = as_rows(X, y, sample_weight)
+        few = None if rows is None else rows.few(MOST_ROWS)
+        if rows is not None and few is None:
+            many_rows.fit_rows(self, solver, rows)
+            return self
+        if few is not None:
+            X, y, sample_weight = few.X, few.y, few.weights
         X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True, multi_output=True)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)
@@ -269,41 +281,60 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             # Weights of 1 on average: a precision is no number of samples, and has a unit.
             typical = float(weights.sum()) / len(np.unique(X[weights > 0], axis=0))
             weights, noise = weights / typical, Noise(noise.variance / typical)
-        samples, fitted = (X, y, weights), self._fit_basis(X, weights)
-        statistics, self.approximation_, self._first_centres = None, None, None
+        fitted = self._fit_basis(X, weights)
         if from_sums(fitted, weights, noise):
-            fitted, self.approximation_ = many_rows.begin(self, solver, fitted, *samples, noise)
-            statistics = Statistics(fitted).add_rows(*samples)
-        sums = None if statistics is None else statistics.sums
+            many_rows.fit_arrays(self, solver, X, y, weights, noise, folds, progress)
+        else:
+            self._fit_all(solver, fitted, X, y, weights, noise, folds, progress)
+        self._set_given_noise(y)
+        progress.end()
+        return self
+
+    def _checked_solver(self) -> Solver:
+        """The solver, after a look at all parameters."""
+        solver = self._check_parameters()
+        if not isinstance(self.noise, (list, tuple, np.ndarray)):
+            as_noise_model(self.noise)
+        check_calibrate(self.calibrate)
+        return with_restarts(solver, self.n_restarts)
+
+    def _fit_all(
+        self, solver: Solver, first: Basis, X: Array, y: Array, weights: Array, noise: Noise,
+        folds: Any, progress: Progress,
+    ) -> None:  # fmt: skip
+        """Fit to all rows, which are held."""
+        samples = X, y, weights
         if not weights.all():
             X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
-        targets, problem = self._problem(fitted, X, y, weights, noise, sums=sums)
-        unequal = self._unequal(problem, fitted, X, weights, noise)
+        targets, problem = self._problem(first, X, y, weights, noise)
+        unequal = unequal_start(self, problem, first, X, weights, noise)
         if unequal is not None:
-            targets, problem = self._problem(fitted, X, y, weights, noise, unequal)
-        first, learn = fitted, statistics is None
-        fitted, solution = self._climb(solver, problem, first, X, weights, progress, learn=learn)
+            targets, problem = self._problem(first, X, y, weights, noise, unequal)
+        fitted, solution = self._climb(solver, problem, first, X, weights, progress)
+        if any(kernel.centres is not None for kernel in first.centred):
+            solution = many_rows.ended(solution)  # where fits to parts and sums end too
         self._store(fitted, solution, targets)
         found = self._sites(solution)
-        held_out = HeldOut(self, solver, fitted, *samples, noise, found, folds, statistics)
+        held_out = HeldOut(self, solver, fitted, *samples, noise, found, folds)
         if self._noise_function is not None and not self._worth_varying(held_out):
             targets, problem = self._problem(first, X, y, weights, noise)
             fitted, solution = self._climb(solver, problem, first, X, weights, progress)
             self._store(fitted, solution, targets)
             held_out = replace(held_out, basis=fitted, sites=self._sites(solution), _fits={})
-        self._store_inputs(X, self._relative_weights(targets).T, weights)
+        self._store_inputs(X, relative_weights(self.weights_, targets).T, weights)
         self._drop_training_rows()
         if self.augment:
             kept = self._kept_weights()
             self._store_training_rows(X, *self._derivatives(kept, X, targets, solution))
         self._calibrate(held_out)
-        if noise.variance is not None:
+
+    def _set_given_noise(self, y: Array) -> None:
+        """The noise variance as it was given."""
+        if self._noise_given:
             given = np.asarray(self.noise, dtype=np.float64)
             self.noise_variance_ = (
                 float(given) if y.ndim == 1 else np.broadcast_to(given, y.shape[1:]).copy()
             )
-        progress.end()
-        return self
 
     def _problem(
         self,
@@ -313,28 +344,11 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         weights: Array,
         noise: Noise,
         unequal: UnequalNoise | None = None,
-        sums: Sums | None = None,
     ) -> tuple[Targets, Exact]:
-        """The targets, centred, and what is to be maximised for them, by rows or their sums."""
+        """The targets, centred, and what is to be maximised for them."""
         targets = as_targets(y, weights, noise, unequal)
         prior = as_prior(self.prior, targets.sites.size)
-        if sums is not None and targets.sites.energies.any():
-            return targets, Exact(sums.design(), prior, summed_sites(sums, targets))
         return targets, Exact(self._design(basis, X), prior, targets.sites, memory_budget())
-
-    def _unequal(
-        self, problem: Exact, basis: Basis, X: Array, weights: Array, noise: Noise
-    ) -> UnequalNoise | None:
-        """How precise the samples are beside each other, to begin with; None if equally so."""
-        if noise.tails is not None:
-            nu = noise.tails.nu
-            if problem.energy == 0:  # there is nothing to explain
-                return Tails(weights, np.zeros(len(X)), np.inf, False)
-            family = self._family(basis, X, weights)
-            return robust_start(problem, family, None if isinstance(nu, str) else float(nu))
-        if noise.varying and problem.energy > 0:
-            return Varying(begin(basis, X), weights, problem.sites.n_targets)
-        return None
 
     def _store(self, basis: Basis, solution: Solution, targets: Targets) -> None:
         state, sites = solution.state, self._sites(solution)
@@ -357,17 +371,6 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         none = np.zeros(np.shape(self._units)) if np.ndim(self._units) else 0.0
         self.calibration_, self.left_out_variance_, self._left_out = none + 1.0, none, None
         self._store_search(solution, sites.n_targets)
-
-    def _relative_weights(self, targets: Targets) -> Array:
-        """Those of each target in units of its spread, (S, K)."""
-        if self.weights_.ndim == 1:
-            return self.weights_[:, None]
-        spread = np.ones(self.weights_.shape[1])
-        energies = targets.sites.energies / targets.sites.size
-        levels = targets.sites.levels
-        assert levels is not None and targets.varying is not None
-        spread[targets.varying] = np.sqrt(np.where(energies > 0, energies, 1.0)) * levels
-        return self.weights_ / spread
 
     @property
     def alpha_(self) -> Array:  # type: ignore[override]
@@ -445,9 +448,9 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         self._left_out = process
 
     def _of_fold(
-        self, basis: Basis, X: Array, targets: Targets, solution: Solution
+        self, basis: Basis, X: Array, targets: Targets, solution: Solution, seen: Targets
     ) -> LinearPredictive:
-        """The predictions of a fit that is not stored."""
+        """The predictions of a fit that is not stored; `seen` has the samples of the targets."""
         state, sites, extra = solution.state, self._sites(solution), None
         order = np.argsort(state.active)
         part = basis.select(basis.distinct_[state.active[order]])
@@ -458,7 +461,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
             kept = KeptWeights(
                 part, targets.filled(mean), sigma, state.alpha[order], np.zeros_like(every), every
             )
-            derivatives = self._derivatives(kept, X, targets, solution)
+            derivatives = self._derivatives(kept, X, seen, solution)
             rows = self._rows_for_augment(kept, X, *derivatives)
             extra = None if rows is None else rows.augmentation(kept)
         nu = sites.unequal.nu if isinstance(sites.unequal, Tails) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from sparsebayes.basis import Basis, as_basis
 from sparsebayes.basis.centres import is_number
 from sparsebayes.engine import Exact, Flat, Prior
 from sparsebayes.engine.model.sums import Sums
+from sparsebayes.rows.chunk import Chunk
+from sparsebayes.rows.sample import Sample
 
 Array = np.ndarray
 
@@ -47,6 +50,10 @@ class Statistics:
         ``Σ w φ(x) (y − offset)``.
     gram : ndarray, (M, M)
         ``Σ w φ(x) φ(x)ᵀ``, of the functions that do not repeat an earlier one.
+    input_range : ndarray, (2, D)
+        The smallest and the largest value of each input.
+    sample : Sample
+        Up to 5000 of the rows, by which `RVR.fit_statistics` finds how wide error bars have to be.
 
     Examples
     --------
@@ -71,6 +78,9 @@ class Statistics:
         self.basis = basis
         self._sums: Sums | None = None
         self._several = False
+        self._seen = 0
+        self._sample: Sample | None = None
+        self._range: Array | None = None
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Statistics:
         """Add samples.
@@ -101,8 +111,8 @@ class Statistics:
             self.basis, self._fitted = copy.copy(self.basis).fit(X), True
         return self.add_rows(X, y, weights)
 
-    def add_rows(self, X: Array, y: Array, weights: Array) -> Statistics:
-        """`update` with arrays that were looked at before."""
+    def add_rows(self, X: Array, y: Array, weights: Array, first: int | None = None) -> Statistics:
+        """`update` with arrays that were looked at before; `first` is the number of their first."""
         self._several = y.ndim == 2
         functions = self.basis.distinct_
         counts = np.flatnonzero(weights > 0)
@@ -112,7 +122,23 @@ class Statistics:
             columns = self.basis.columns(X[rows], functions)
             one = Sums.of(columns, targets[rows], weights[rows])
             self._sums = one if self._sums is None else self._sums + one
+        chunk = Chunk(self._seen if first is None else first, X, y, weights)
+        self._seen += len(X)
+        self._look(Sample.of(chunk), _range_of(X[counts]) if counts.size else None)
         return self
+
+    def _look(self, sample: Sample, found: Array | None) -> None:
+        """Note further rows of the sample, and how far the inputs go."""
+        self._sample = sample if self._sample is None else self._sample + sample
+        if found is not None:
+            both = [found] if self._range is None else [self._range, found]
+            self._range = _range_of(np.concatenate(both))
+
+    def times(self, factor: float) -> Statistics:
+        """The same with all weights multiplied."""
+        other = copy.copy(self)
+        other._sums = self.sums.times(factor)
+        return other
 
     def __add__(self, other: Statistics) -> Statistics:
         return self._joined(other, 1)
@@ -131,6 +157,10 @@ class Statistics:
             raise ValueError("Statistics of other functions or of other targets do not add up.")
         both = copy.copy(self)
         both._sums = self.sums + other._sums if sign > 0 else self.sums - other._sums
+        if sign > 0:
+            both._seen += other._seen
+            assert other._sample is not None
+            both._look(other._sample, other._range)
         return both
 
     @property
@@ -169,6 +199,30 @@ class Statistics:
     def gram(self) -> Array:
         return self.sums.gram
 
+    @property
+    def input_range(self) -> Array:
+        found = self._range
+        if found is None:
+            raise ValueError("There are no samples yet; call update(X, y) first.")
+        return found
+
+    @property
+    def sample(self) -> Sample:
+        found = self._sample
+        if found is None:
+            raise ValueError("There are no samples yet; call update(X, y) first.")
+        return found
+
+    @property
+    def n_features(self) -> int | None:
+        """Of the rows; None before there are some."""
+        return None if self._range is None else self._range.shape[1]
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several targets."""
+        return self._several
+
     def problem(self, prior: Prior | None = None, noise_variance: float | None = None) -> Exact:
         """What a solver of the engine climbs, for one target; the noise estimated, or given."""
         if self._several:
@@ -177,13 +231,35 @@ class Statistics:
         return Exact(self.sums.design(), prior or Flat(), sites)
 
 
-def _check_fixed(basis: Basis) -> None:
-    """A clear error if functions would depend on the rows that come first."""
-    parts = [basis]
+@dataclass(frozen=True)
+class StatisticsOf:
+    """From a chunk of rows to their sums."""
+
+    basis: Basis
+
+    def __call__(self, chunk: Chunk) -> Statistics:
+        return Statistics(self.basis).add_rows(chunk.X, chunk.y, chunk.weights, chunk.first)
+
+
+def _range_of(X: Array) -> Array:
+    return np.stack([X.min(axis=0), X.max(axis=0)])
+
+
+def kernels_of(basis: Basis) -> list[Any]:
+    """The parts of a basis, fitted or not, that have centres."""
+    parts, found = [basis], []
     while parts:
         part = parts.pop()
         parts += [getattr(part, side) for side in ("left", "right") if hasattr(part, side)]
-        if hasattr(part, "centres") and (part.centres is None or is_number(part.centres)):
+        if hasattr(part, "centres"):
+            found.append(part)
+    return found
+
+
+def _check_fixed(basis: Basis) -> None:
+    """A clear error if functions would depend on the rows that come first."""
+    for part in kernels_of(basis):
+        if part.centres is None or is_number(part.centres):
             raise ValueError(
                 f"The functions of {part!r} depend on the rows; give their centres as an array, "
                 "centres=points, or a basis that is fitted."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparsebayes._rvm.options import Noise
 from sparsebayes.engine import Gaussian
+from sparsebayes.engine.model.sums import Sums
 from sparsebayes.engine.model.unequal_noise import UnequalNoise
 
 Array = np.ndarray
@@ -81,26 +82,78 @@ def as_targets(
     if not varying.size:
         varying = np.array([0])
         centred = np.zeros_like(centred)
-        if variance is None:
-            least = float(rounding[0] or _EPS) ** 2
-            prior = 2.0 * noise.rate / (float(counts.sum()) + 2.0 * noise.shape)
-            variance = max(least, prior)
-    common: float | None
-    if not several:
-        common = None if variance is None else float(variance)
-        levels = None
-        target = np.ascontiguousarray(centred[:, 0])
-    else:
+        variance = _of_constants(noise, float(rounding[0]), float(counts.sum()))
+    common, levels = variance, None
+    target = np.ascontiguousarray(centred[:, 0])
+    if several:
         target = centred[:, varying]
         if variance is None:
             levels = np.sqrt(counts @ target**2 / counts.sum())
-        else:
-            levels = np.sqrt(np.broadcast_to(variance, offset.shape)[varying])
-        typical = float(np.exp(np.mean(np.log(levels))))
-        common = None if variance is None else typical**2
-        levels = levels / typical
+        common, levels = _levels(variance, levels, varying, offset.shape)
         target = target / levels
+    common = None if common is None else float(common)
     sites = Gaussian(target, counts, common, noise.shape, noise.rate, levels, unequal)
     if several:
         return Targets(offset, sites, varying, rounding)
     return Targets(float(offset[0]), sites, None, float(rounding[0]))
+
+
+def summed_targets(sums: Sums, noise: Noise, *, several: bool) -> Targets:
+    """The same for targets of which sums are known."""
+    sums = sums.centred()
+    offset, spread = sums.shift, np.sqrt(np.maximum(sums.squares, 0.0) / sums.count)
+    rounding = 4.0 * _EPS * np.maximum(np.abs(offset), spread)
+    varying = np.flatnonzero(spread > rounding)
+    variance = noise.variance
+    if not varying.size:
+        varying = np.array([0])
+        sums = replace(
+            sums, squares=np.zeros_like(sums.squares), moments=np.zeros_like(sums.moments)
+        )
+        variance = _of_constants(noise, float(rounding[0]), sums.count)
+    common, levels = variance, None
+    if several:
+        levels = spread[varying] if variance is None else None
+        common, levels = _levels(variance, levels, varying, offset.shape)
+    sites = sums.sites(
+        offset,
+        varying if several else None,
+        noise_variance=None if common is None else float(common),
+        noise_shape=noise.shape,
+        noise_rate=noise.rate,
+        levels=levels,
+    )
+    if several:
+        return Targets(offset, sites, varying, rounding)
+    return Targets(float(offset[0]), sites, None, float(rounding[0]))
+
+
+def _of_constants(noise: Noise, rounding: float, count: float) -> float | Array:
+    """The noise variance where all targets are constant: that of rounding, or of its prior."""
+    if noise.variance is not None:
+        return noise.variance
+    prior = 2.0 * noise.rate / (count + 2.0 * noise.shape)
+    return max((rounding or _EPS) ** 2, prior)
+
+
+def _levels(
+    variance: float | Array | None, levels: Array | None, varying: Array, shape: tuple[int, ...]
+) -> tuple[float | None, Array]:
+    """The common noise variance, if given, and the levels of several targets in units of it."""
+    if variance is not None:
+        levels = np.sqrt(np.broadcast_to(variance, shape)[varying])
+    assert levels is not None
+    typical = float(np.exp(np.mean(np.log(levels))))
+    return None if variance is None else typical**2, levels / typical
+
+
+def relative_weights(weights: Array, targets: Targets) -> Array:
+    """Those of each target in units of its spread, (S, K)."""
+    if weights.ndim == 1:
+        return weights[:, None]
+    spread = np.ones(weights.shape[1])
+    energies = targets.sites.energies / targets.sites.size
+    levels = targets.sites.levels
+    assert levels is not None and targets.varying is not None
+    spread[targets.varying] = np.sqrt(np.where(energies > 0, energies, 1.0)) * levels
+    return weights / spread

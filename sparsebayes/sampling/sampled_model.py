@@ -241,7 +241,7 @@ def build_labels(model: RVC, samples: tuple[Array, Array, Array], priors: Priors
 def _held_basis(model: RelevanceVectorMachine, X: Array, weights: Array) -> Basis:
     basis = model._fit_basis(X, weights).rescaled(model.basis_.log_scales())
     rows = model._first_centres
-    return basis if rows is None else basis.recentred(X, rows)
+    return basis if rows is None else basis.recentred(X, rows, X[rows])
 
 
 def _candidates(basis: Basis, observed: Observed) -> tuple[Array, Design]:

@@ -55,10 +55,10 @@ def test_beyond_some_size_a_rule_chooses() -> None:
     basis = RBF().fit(X)
     assert basis.n_functions_ == USUAL
     rows = np.array([3, 77])
-    moved = (Bias() + basis).fit(X).recentred(X, rows)
+    moved = (Bias() + basis).fit(X).recentred(X, rows, X[rows])
     assert moved.n_functions_ == USUAL + 1 and set(rows) < set(moved.center_index_)
     assert len(set(moved.center_index_[1:]) & set(basis.center_index_)) >= USUAL - 2
-    assert RBF(centres=20).fit(X).recentred(X, rows).n_functions_ == 20
+    assert RBF(centres=20).fit(X).recentred(X, rows, X[rows]).n_functions_ == 20
 
 
 @pytest.mark.parametrize(

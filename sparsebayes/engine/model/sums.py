@@ -102,6 +102,18 @@ class Sums:
             moments=self.moments - np.multiply.outer(self.masses, step),
         )
 
+    def times(self, factor: float) -> Sums:
+        """The same with other weights, all of them by this factor."""
+        return replace(
+            self,
+            count=factor * self.count,
+            totals=factor * self.totals,
+            squares=factor * self.squares,
+            masses=factor * self.masses,
+            moments=factor * self.moments,
+            gram=factor * self.gram,
+        )
+
     @property
     def offset(self) -> Array:
         """The means of the targets, (T,)."""

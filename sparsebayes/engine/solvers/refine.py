@@ -26,6 +26,7 @@ _GOOD, _POOR = 0.75, 0.25  # of the expected rise: the shift is divided by 10, o
 _TRIES = 30  # shifts, up to 10¹⁸ of the first
 
 _STATIONARY_STEPS = 10  # they converge quadratically or not at all
+_LAST_STEPS, _LAST_GAIN = 100, 1e-9  # of a climb to the end, and nats in a step
 _STATIONARY = 1e-13, 0.1  # lengths in log α: at the end, and where the start was not near it
 
 
@@ -84,26 +85,41 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
     return new if new is not None and new.objective >= state.objective else state
 
 
-def stationary(problem: Problem, state: State) -> State:
-    """The stationary point beside a state, by the gradient alone; β stays.
+def stationary(problem: Problem, state: State, *, free: bool = False) -> State:
+    """The stationary point beside a state, by the gradient alone; β stays unless it is `free`.
 
     Where the model interpolates, rounding hides the last digits of the objective, so that where
     a climb ends depends on its way; the gradient has these digits still.
     """
     least, longest = _STATIONARY
+    noise = problem.noise if free else None
     for _ in range(_STATIONARY_STEPS if state.active.size else 0):
-        grad, hess = gradient_and_hessian(state, None)
+        grad, hess = gradient_and_hessian(state, noise)
         factor = linalg.cholesky(-hess)
         if factor is None:
             break
         step = linalg.solve(factor, grad)
         if not least < np.abs(step).max() < longest:
             break
-        new = problem.move(state, state.alpha * np.exp(step), state.beta)
+        growth, size = np.exp(step), state.active.size
+        beta = state.beta if noise is None else state.beta * float(growth[size])
+        new = problem.move(state, state.alpha * growth[:size], beta)
         if new is None:
             break
         state = new
     return state
+
+
+def to_the_end(problem: Problem, state: State) -> State:
+    """The maximum beside a state, as precisely as it can be had.
+
+    Searches end where little is left to gain, at a point that depends on their way; the maximum
+    does not, but for what rounding makes of the products.
+    """
+    with linalg.one_thread():
+        refiner = Refiner(problem)
+        state = refiner.climb(state, free=True, steps=_LAST_STEPS, tol=_LAST_GAIN)
+        return stationary(problem, state, free=True)
 
 
 class Refiner:

@@ -1,0 +1,1 @@
+"""Rows in chunks: for data that are larger than memory."""
