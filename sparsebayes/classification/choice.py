@@ -70,15 +70,21 @@ class Chosen(NamedTuple):
     held: Held | None = None
 
 
-def choose(model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: Any) -> Chosen:
+def choose(
+    model: RVC, solver: Solver, basis: Basis, samples: Samples, folds: Any, *, by_sums: bool = False
+) -> Chosen:
     """The likelihood and the length scales to fit.
 
     Parameters
     ----------
     folds : "auto", None, int or list of pairs
         As `calibrate` has them; pairs are of rows with weight.
+    by_sums : bool
+        Whether the fit is to sums over many rows: then more than two classes have least squares.
     """
     links = _links(model)
+    if by_sums and model.classes_.size > 2:
+        links = ("least_squares",)
     by_evidence = model.adapt in ("isotropic", "ard") and len(links) == 1
     if by_evidence and model._learns(basis):
         return Chosen(links[0], basis, learn=True)

@@ -21,7 +21,6 @@ Array = np.ndarray
 
 _FOLD_TOL = 1.0  # nats for 1000 samples at which a fit to some folds ends
 _FEW_OF_A_CLASS = 10  # are always among some of the samples
-_LEAST = 1e-6  # of a probability, where its logarithm is taken
 
 
 class Candidate(NamedTuple):
@@ -78,7 +77,11 @@ def held_out(
     by_least_squares = candidate.link == "least_squares"
     seen, labels = np.unique(samples.labels[train], return_inverse=True)
     if seen.size == 1:  # all that was seen is one class: in the units of other folds
-        alone = np.eye(n_classes)[seen] if by_least_squares else _logs(np.eye(n_classes)[seen])
+        alone = (
+            np.eye(n_classes)[seen]
+            if by_least_squares
+            else latent.log_probability(np.eye(n_classes)[seen])
+        )
         return Held(np.tile(alone, (len(rows), 1)), np.zeros(len(rows)), *known)
     quick = solver.quick() if hasattr(solver, "quick") else solver
     parameters = model.get_params(deep=False) | {
@@ -99,7 +102,7 @@ def held_out(
         return Held(*least_squares.class_outputs(part, rows), *known)
     probability = np.zeros((len(rows), n_classes))
     probability[:, seen] = latent.probabilities(part, rows)
-    return Held(_logs(probability), np.zeros(len(rows)), *known)
+    return Held(latent.log_probability(probability), np.zeros(len(rows)), *known)
 
 
 def at_scales(basis: Basis, log_scales: Array) -> Basis:
@@ -108,13 +111,9 @@ def at_scales(basis: Basis, log_scales: Array) -> Basis:
     return basis if same else basis.rescaled(log_scales)
 
 
-def _logs(probability: Array) -> Array:
-    return np.log(np.maximum(probability, _LEAST))
-
-
 def latent_outputs(model: RVC, X: Array) -> tuple[Array, Array]:
     """Log probabilities as they are, which a `Temperature` of held-out rows corrects."""
-    logs = _logs(latent.probabilities(model, X))
+    logs = latent.log_probability(latent.probabilities(model, X))
     return logs, np.zeros(len(logs))
 
 

@@ -18,8 +18,10 @@ from sparsebayes.classification.likelihood import (
     make_sites,
     prior_of,
 )
+from sparsebayes.classification.temperature import Temperature, find_temperature
 from sparsebayes.engine import Design, Latent, Solution, Solver
 from sparsebayes.engine.linalg import symmetric_root
+from sparsebayes.engine.model.sites import SiteExpansion
 
 if TYPE_CHECKING:
     from sparsebayes.classification.rvc import RVC
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Block = tuple[slice, Array, Array, Array, Array]
 
+_LEAST_LEFT = 1e-3  # of the variance without a row, beside that with it
+_LEAST = 1e-6  # of a probability, where its logarithm is taken
 _MOST_NOISE = 3.0  # of the variance of an extra weight, in units of that of the noise of labels
 
 
@@ -57,12 +61,14 @@ def fit_latent(
     basis, solution = model._climb(
         solver, problem, basis, samples.rows, samples.weights, progress, learn=learn
     )
-    _store(model, basis, solution)
-    _prepare_augment(model, samples, solution)
+    store(model, basis, solution)
+    assert solution.state.local is not None
+    prepare_augment(model, samples, solution.state.local.expansion)
     return basis
 
 
-def _store(model: RVC, basis: Basis, solution: Solution) -> None:
+def store(model: RVC, basis: Basis, solution: Solution) -> None:
+    """Set the attributes of the model."""
     state = solution.state
     n_outputs = 1 if model.classes_.size == 2 else model.classes_.size
     if state.group > 1:
@@ -83,9 +89,8 @@ def _store(model: RVC, basis: Basis, solution: Solution) -> None:
     model._store_search(solution)
 
 
-def _prepare_augment(model: RVC, samples: Samples, solution: Solution) -> None:
-    assert solution.state.local is not None
-    expansion = solution.state.local.expansion
+def prepare_augment(model: RVC, samples: Samples, expansion: SiteExpansion) -> None:
+    """Keep what `augment` needs of the rows, about whose f the likelihood is expanded."""
     latent = model.basis_.columns(samples.rows) @ np.atleast_2d(model.weights_).T
     outputs = latent.shape[1]
     curvature = np.stack([expansion.curvature(k) for k in range(outputs)], axis=1)
@@ -113,6 +118,30 @@ def probabilities(model: RVC, X: Array) -> Array:
         probability, total, out=np.full_like(probability, 1.0 / model.classes_.size),
         where=total > 0,
     )  # fmt: skip
+
+
+def left_out_temperature(model: RVC, samples: Samples) -> Temperature:
+    """From what a model of two classes says of each row without it, in closed form.
+
+    With v the variance of f and B the curvature of the row's own likelihood, f without it has the
+    variance ``v/(1 − Bv)``, and is less by that times the slope.
+    """
+    sites = make_sites(samples, 2, model.link_, model.inference)
+    mean, variance = marginal(model, samples.rows)
+    expansion = sites.expand(mean, None)
+    curve = expansion.curvature(0)
+    without = variance / np.maximum(1.0 - curve * variance, _LEAST_LEFT)
+    mean = mean - expansion.slope * without
+    average = class_probability.logit if model.link_ == "logit" else class_probability.probit
+    both = np.concatenate([-mean, mean], axis=1)
+    logs = log_probability(average(both, np.repeat(without, 2, axis=1)))
+    none = np.zeros(len(logs))
+    return find_temperature(logs, none, samples.labels, samples.weights, log_odds=True)
+
+
+def log_probability(probability: Array) -> Array:
+    """Logarithms that are finite."""
+    return np.log(np.maximum(probability, _LEAST))
 
 
 def marginal(model: RVC, X: Array, *, with_variance: bool = True) -> tuple[Array, Array]:

@@ -36,17 +36,26 @@ Array = np.ndarray
 _MOST_OWN = 0.999  # of h: beyond it a row is predicted by itself alone
 
 
-def label_problem(model: RVC, basis: Basis, samples: Samples) -> tuple[Exact, Array, Array]:
-    """The regression on labels, its targets, and their means."""
+def label_targets(labels: Array, n_classes: int) -> Array:
+    """A column for each class, (N, K); for two classes ±1, (N,)."""
+    targets = np.eye(n_classes)[labels]
+    return targets[:, 1] - targets[:, 0] if n_classes == 2 else targets
+
+
+def label_sites(model: RVC, samples: Samples) -> tuple[Gaussian, Array, Array]:
+    """Those of the regression on labels, its targets, and their means."""
     n_classes = model.classes_.size
-    targets = np.eye(n_classes)[samples.labels]
-    if n_classes == 2:
-        targets = targets[:, 1] - targets[:, 0]
+    targets = label_targets(samples.labels, n_classes)
     offset = np.asarray(np.average(targets, axis=0, weights=samples.weights))[()]
     once, precisions = np.ones(len(targets)), samples.weights / samples.weights.mean()
     n_targets = 1 if n_classes == 2 else n_classes
     unequal = None if np.all(precisions == 1.0) else Given(precisions, once, n_targets)
-    sites = Gaussian(targets - offset, once, unequal=unequal)
+    return Gaussian(targets - offset, once, unequal=unequal), targets, offset
+
+
+def label_problem(model: RVC, basis: Basis, samples: Samples) -> tuple[Exact, Array, Array]:
+    """The regression on labels, its targets, and their means."""
+    sites, targets, offset = label_sites(model, samples)
     prior = as_prior(prior_of(model.prior, "least_squares"), sites.size)
     design = model._design(basis, samples.rows)
     return Exact(design, prior, sites, memory_budget()), targets, offset
@@ -81,14 +90,19 @@ def fit_least_squares(
         return -float(np.average(logs, weights=samples.weights))
 
     solution = thinned(problem, solution, loss)
-    _store(model, basis, samples, offset, solution)
-    kept, sites = kept_weights(model), problem.sites
+    store(model, basis, offset, solution)
+    prepare_augment(model, samples, problem.sites, solution)
+    return basis
+
+
+def prepare_augment(model: RVC, samples: Samples, sites: Gaussian, solution: Solution) -> None:
+    """Keep what `augment` needs of the rows."""
+    kept = kept_weights(model)
     residual = sites.target - kept.basis.columns(samples.rows) @ kept.mean
     curve = (solution.state.beta * sites.weights)[:, None]
     variance = float(sites.energies.mean() / sites.weights.sum())
     slope = curve * residual.reshape(len(residual), -1)
     model._store_training_rows(samples.rows, slope, curve[:, None], variance)
-    return basis
 
 
 def merged(samples: Samples) -> Samples:
@@ -104,7 +118,8 @@ def merged(samples: Samples) -> Samples:
     return replace(samples, rows=samples.rows[first], labels=samples.labels[first], weights=weights)
 
 
-def _store(model: RVC, basis: Basis, samples: Samples, offset: Array, solution: Solution) -> None:
+def store(model: RVC, basis: Basis, offset: Array, solution: Solution) -> None:
+    """Set the attributes of the model."""
     state = solution.state
     functions = basis.distinct_[state.active]
     order = np.argsort(functions)
@@ -152,9 +167,7 @@ def by_class(mean: Array) -> Array:
 def left_out_temperature(model: RVC, samples: Samples) -> Temperature:
     """From what the model says of each row without it, in closed form."""
     samples = merged(samples)
-    targets = np.eye(model.classes_.size)[samples.labels]
-    if model.classes_.size == 2:
-        targets = targets[:, 1] - targets[:, 0]
+    targets = label_targets(samples.labels, model.classes_.size)
     mean, variance = outputs(model).marginal(samples.rows)
     spread = variance if variance.ndim == 1 else variance[:, 0]
     left = _left_out(mean, spread, 1.0 / model.noise_variance_, samples, targets)

@@ -16,7 +16,8 @@ from sparsebayes._support.calibration import as_folds, check_calibrate, is_split
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_labels, check_switches
 from sparsebayes.basis import Basis
-from sparsebayes.classification import latent, least_squares
+from sparsebayes.basis.centres import MOST_ROWS
+from sparsebayes.classification import latent, least_squares, many_rows
 from sparsebayes.classification.choice import choose, temperature
 from sparsebayes.classification.class_weight import prior_ratio, reweighted, weigh_classes
 from sparsebayes.classification.held_out import latent_outputs
@@ -26,6 +27,8 @@ from sparsebayes.classification.likelihood import Samples, check_likelihood
 from sparsebayes.classification.one_vs_rest import fit_one_vs_rest
 from sparsebayes.engine import Solver
 from sparsebayes.engine.linalg import one_thread
+from sparsebayes.rows.predictions import by_chunks
+from sparsebayes.rows.recognise import as_rows
 
 Array = np.ndarray
 
@@ -150,6 +153,8 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         The fitted basis with the kept functions only.
     estimators_ : list of RVC
         With one model for each class, these models.
+    approximation_ : str or None
+        With many rows, what was done not to look at all of them at once; else None.
     n_features_in_, feature_names_in_
 
     Notes
@@ -188,6 +193,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
            [0.7, 0.3]])
     """
 
+    approximation_: str | None
     _learns_scales = False
 
     def __init__(
@@ -231,12 +237,14 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     @interruptible
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RVC:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RVC:
         """Fit the model.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            A memory map, a dask array or dataframe is read in parts; so is an iterable of chunks
+            ``(X, y)`` or ``(X, y, sample_weight)``, without the other arguments.
         y : array-like of shape (n_samples,)
             Labels of any type, two classes or more.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -250,6 +258,16 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         check_likelihood(self.link, self.inference, self.multi_class)
         check_calibrate(self.calibrate)
         check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
+        for name in ("estimators_", "_temperature", "offset_", "noise_variance_", "_sigma_root"):
+            self.__dict__.pop(name, None)
+        self.approximation_ = None
+        rows = as_rows(X, y, sample_weight, labels=True)
+        few = None if rows is None else rows.few(MOST_ROWS)
+        if rows is not None and few is None:
+            many_rows.fit_chunks(self, solver, rows)
+            return self
+        if few is not None:
+            X, y, sample_weight = few.X, few.y, few.weights
         X, y, weights = self._check_data(X, y, sample_weight)
         check_labels(y)
         check_classification_targets(y)
@@ -262,11 +280,12 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
                 f"got only one class: {self.classes_[:1].tolist()[0]!r}."
             )
         folds = _folds(self.calibrate, X, y, seen)
+        samples = Samples(X, X[seen], labels, weights[seen])
+        if many_rows.by_sums(self, samples, folds):
+            many_rows.fit_arrays(self, solver, samples, self.classes_[labels], folds)
+            return self
         progress = Progress(self, X, y, self.max_iter)
         basis = self._fit_basis(X, weights)
-        for name in ("estimators_", "_temperature", "offset_", "noise_variance_", "_sigma_root"):
-            self.__dict__.pop(name, None)
-        samples = Samples(X, X[seen], labels, weights[seen])
         self.class_prior_ = np.bincount(labels, weights[seen]) / weights[seen].sum()
         several = self.multi_class == "ovr" and self.link != "least_squares"
         several = self.classes_.size > 2 and (several or self.link == "probit")
@@ -331,6 +350,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
     def intercept_(self) -> Array:
         return self._linear_terms("intercept_")[1] + getattr(self, "offset_", 0.0)
 
+    @by_chunks
     def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """How strongly the model decides; or the latent function and its uncertainty.
 
@@ -361,6 +381,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         logs = np.log(np.maximum(self._probabilities(X), np.finfo(np.float64).tiny))
         return logs[:, 1] - logs[:, 0] if self.classes_.size == 2 else logs
 
+    @by_chunks
     def predict_proba(self, X: Any, *, class_prior: Any = None) -> Array:
         """Probabilities of the classes, averaged over the weight posterior.
 
@@ -394,11 +415,13 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         outputs = least_squares.class_outputs if self._by_least_squares else latent_outputs
         return np.exp(self._temperature.log_probability(*outputs(self, X)))
 
+    @by_chunks
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @by_chunks
     def predict(self, X: Any) -> Array:
         """The most probable class.
 

@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparsebayes._rvm.options import Noise, as_noise_model
+from sparsebayes._rvm.parts import refuse_all_rows, sample_size
 from sparsebayes._rvm.progress import Progress
 from sparsebayes._support.calibration import as_folds, is_splitter
-from sparsebayes.basis import Basis, as_basis
-from sparsebayes.basis.centres import MOST_ROWS, Some, is_number, smallest
+from sparsebayes.basis import Basis
+from sparsebayes.basis.centres import MOST_ROWS, Some, smallest
 from sparsebayes.engine import Solution, Solver, Stop
 from sparsebayes.engine.solvers.refine import to_the_end
 from sparsebayes.regression.held_out import HeldOut
-from sparsebayes.regression.statistics import Statistics, StatisticsOf, kernels_of
+from sparsebayes.regression.statistics import Statistics, StatisticsOf
 from sparsebayes.regression.summed import summed_problem
 from sparsebayes.regression.targets import as_targets, relative_weights
-from sparsebayes.rows.dask_rows import DaskRows
-from sparsebayes.rows.sample import SAMPLE
 from sparsebayes.rows.source import Arrays, Rows
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def fit_arrays(
     progress: Progress,
 ) -> None:  # fmt: skip
     """Fit to rows that are held: the same functions as if they were read in chunks."""
-    sample = Arrays(X, y, weights, labels=False).sample(sample_size(model))
+    sample = Arrays(X, y, weights, labels=False).sample(sample_size(model.basis))
     some = None if sample.complete else sample.some
     basis = model._fit_basis(sample.X, sample.weights, some)
     first = Held(sample.X, sample.y, sample.weights, some)
@@ -102,8 +101,9 @@ def choose_functions(
 
     `first` if others follow these rows.
     """
-    refuse(model, distributed=isinstance(rows, DaskRows))
-    sample = rows.sample(sample_size(model))
+    refuse(model)
+    refuse_all_rows(model.basis, type(model).__name__, rows)
+    sample = rows.sample(sample_size(model.basis))
     some = None if sample.complete else sample.some
     if first:
         some = replace(sample.some, n_rows=max(MOST_ROWS + 1, sample.n_rows))
@@ -220,8 +220,8 @@ def fit_statistics(
     progress.end()
 
 
-def refuse(model: RVR, distributed: bool = False) -> None:
-    """A clear error for what needs rows one by one, or would have a function for each."""
+def refuse(model: RVR) -> None:
+    """A clear error for what needs rows one by one."""
     noise = model.noise
     several = isinstance(noise, (list, tuple, np.ndarray))
     known = Noise(None) if several else as_noise_model(noise)
@@ -235,17 +235,3 @@ def refuse(model: RVR, distributed: bool = False) -> None:
             f"augment={model.augment!r} keeps training rows, which needs all of them in memory; "
             "give arrays, or augment=False: calibrate='auto' widens the error bars too."
         )
-    kernels = kernels_of(as_basis(model.basis))
-    if distributed and any(kernel.centres is None for kernel in kernels):
-        raise ValueError(
-            f"basis={model.basis!r} has a function for each row, and the rows of a dask collection "
-            "are not fetched; say how many functions or which, as in RVR(RBF(centres=1000)) or "
-            "RBF(centres=points)."
-        )
-
-
-def sample_size(model: RVR) -> int:
-    """How many rows are looked at by themselves: more where more centres are drawn from them."""
-    numbers = [one.centres for one in kernels_of(as_basis(model.basis))]
-    drawn = [int(one) for one in numbers if one is not None and is_number(one)]
-    return max([SAMPLE, *(2 * number for number in drawn)])

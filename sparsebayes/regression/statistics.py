@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import _check_sample_weight, check_X_y
 
+from sparsebayes._rvm.parts import kernels_of
+from sparsebayes._rvm.summing import sums_over
 from sparsebayes._support.validation import check_range, remedies
 from sparsebayes.basis import Basis, as_basis
 from sparsebayes.basis.centres import is_number
@@ -19,8 +20,6 @@ from sparsebayes.rows.chunk import Chunk
 from sparsebayes.rows.sample import Sample
 
 Array = np.ndarray
-
-_NUMBERS = 1 << 22  # of functions at rows that are held at a time: 32 MB
 
 
 class Statistics:
@@ -114,13 +113,10 @@ class Statistics:
     def add_rows(self, X: Array, y: Array, weights: Array, first: int | None = None) -> Statistics:
         """`update` with arrays that were looked at before; `first` is the number of their first."""
         self._several = y.ndim == 2
-        functions = self.basis.distinct_
         counts = np.flatnonzero(weights > 0)
         targets = y if self._several else y[:, None]
-        for part in gen_batches(counts.size, max(1, _NUMBERS // max(1, functions.size))):
-            rows = counts[part]
-            columns = self.basis.columns(X[rows], functions)
-            one = Sums.of(columns, targets[rows], weights[rows])
+        one = sums_over(self.basis, X[counts], targets[counts], weights[counts])
+        if one is not None:
             self._sums = one if self._sums is None else self._sums + one
         chunk = Chunk(self._seen if first is None else first, X, y, weights)
         self._seen += len(X)
@@ -243,17 +239,6 @@ class StatisticsOf:
 
 def _range_of(X: Array) -> Array:
     return np.stack([X.min(axis=0), X.max(axis=0)])
-
-
-def kernels_of(basis: Basis) -> list[Any]:
-    """The parts of a basis, fitted or not, that have centres."""
-    parts, found = [basis], []
-    while parts:
-        part = parts.pop()
-        parts += [getattr(part, side) for side in ("left", "right") if hasattr(part, side)]
-        if hasattr(part, "centres"):
-            found.append(part)
-    return found
 
 
 def _check_fixed(basis: Basis) -> None:

@@ -48,6 +48,7 @@ class DaskRows(Rows):
         self._X = list(np.ravel(X.to_delayed()))
         sizes = None if hasattr(X, "columns") else X.chunks[0]
         self.sizes = self._known(sizes, self._X)
+        self.n_rows = sum(self.sizes)
         self._y = self._aligned("y", y)
         self._weights = [None] * len(self._X)
         if weights is not None:

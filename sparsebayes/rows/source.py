@@ -31,11 +31,14 @@ class Rows(ABC):
         Whether the targets are labels of classes.
     again : bool
         Whether there can be another pass.
+    n_rows : int or None
+        How many there are, where that is known before a pass.
     feature_names : list of str or None
     """
 
     labels: bool
     again: bool = True
+    n_rows: int | None = None
     feature_names: list[str] | None = None
 
     @abstractmethod
@@ -79,6 +82,7 @@ class Arrays(Local):
 
     def __init__(self, X: Array, y: Array, weights: Array | None, *, labels: bool) -> None:
         self.X, self.y, self.weights, self.labels = X, y, weights, labels
+        self.n_rows = len(X)
         for name, other in (("y", y), ("sample_weight", weights)):
             if other is not None and len(other) != len(X):
                 raise ValueError(f"X has {len(X)} rows, but {name} has {len(other)}; give as many.")

@@ -15,6 +15,7 @@ import numpy as np
 
 from sparsebayes.engine.model.design import Design, gram, probe
 from sparsebayes.engine.model.gaussian import Gaussian
+from sparsebayes.engine.model.sites import OneOutput, Sites
 
 Array = np.ndarray
 
@@ -141,7 +142,8 @@ class Sums:
                 none, none, **options, n_counted=self.count, squares=squares,
                 moments=seen.moments[:, 0],
             )  # fmt: skip
-        levels = options["levels"]
+        levels = options.get("levels")
+        levels = 1.0 if levels is None else levels
         return GaussianSums(
             np.empty((0, which.size)), np.empty(0), **options, n_counted=self.count,
             squares=squares[which] / levels**2, moments=seen.moments[:, which] / levels,
@@ -186,6 +188,68 @@ def _no_samples() -> NoReturn:
         "Sums over the samples do not tell the samples; length scales and noise that differs "
         "between samples have to be found from rows, before the sums are formed."
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSums:
+    """Sums over samples with labels, whose likelihood is expanded to second order about f = Φw.
+
+    With them a step of Newton's method is a regression with known noise, for all functions.
+
+    Attributes
+    ----------
+    n_rows : int
+        Samples, however often each counts.
+    count : float
+        ``Σ w`` of their weights.
+    value : float
+        The log likelihood.
+    pull : ndarray, (M,)
+        Φᵀτ, its derivatives.
+    gram : ndarray, (M, M)
+        ``ΦᵀBΦ``, minus its second derivatives.
+    """
+
+    n_rows: int
+    count: float
+    value: float
+    pull: Array
+    gram: Array
+
+    @classmethod
+    def of(cls, columns: Array, sites: Sites, f: Array) -> LabelSums:
+        """Of samples of the functions, (N, M), about f, (N,); sites have one output."""
+        expansion = sites.expand(f[:, None], None)
+        assert isinstance(expansion, OneOutput)
+        return cls(
+            len(columns),
+            float(sites.weights.sum()),
+            expansion.value,
+            columns.T @ expansion.slope[:, 0],
+            gram(columns, expansion.curve),
+        )
+
+    def __add__(self, other: LabelSums) -> LabelSums:
+        return LabelSums(
+            self.n_rows + other.n_rows,
+            self.count + other.count,
+            self.value + other.value,
+            self.pull + other.pull,
+            self.gram + other.gram,
+        )
+
+    def design(self) -> Summed:
+        return Summed(self.gram, self.n_rows)
+
+    def sites(self, weights: Array) -> ExpandedLabels:
+        """As a regression; `weights` are w, (M,), about which it was expanded."""
+        moved = self.gram @ weights
+        constant = self.value - float(weights @ self.pull) - 0.5 * float(weights @ moved)
+        none = np.empty(0)
+        return ExpandedLabels(
+            none, none, 1.0, n_counted=self.count, squares=np.array([self.count]),
+            moments=self.pull + moved, constant=constant,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -234,3 +298,21 @@ class GaussianSums(Gaussian):
         assert isinstance(other, GaussianSums) and self.moments is not None
         factors = other.levels / self.levels
         return replace(other, squares=self.energies / factors**2, moments=self.moments / factors)
+
+
+@dataclass(frozen=True)
+class ExpandedLabels(GaussianSums):
+    """Labels as a regression with noise of variance one: the evidence is that of the expansion.
+
+    At the mode about which they were expanded that is Laplace's.
+
+    Attributes
+    ----------
+    constant : float
+        What the evidence of the empty model is.
+    """
+
+    constant: float = 0.0
+
+    def log_normaliser(self, beta: float) -> float:
+        return self.constant + 0.5 * float(self.energies[0])

@@ -1,0 +1,285 @@
+"""A classification of many rows: a start from some of them, then passes over all.
+
+The likelihood and the length scales are chosen on a sample. Least squares then need one pass, for
+sums over all rows. A likelihood of labels needs a few: each expands it about the model found so
+far (`LabelSums`), and the next model is that of a regression. Its evidence is Laplace's once the
+model does not move any more; then all functions are looked at again, which may lead further.
+
+Outputs for the temperature are those of the sample, each row left out in closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparsebayes._rvm.options import as_prior
+from sparsebayes._rvm.parts import kernels_of, refuse_all_rows, sample_size
+from sparsebayes._rvm.progress import Progress
+from sparsebayes._support.calibration import is_splitter
+from sparsebayes.basis import Basis, as_basis
+from sparsebayes.basis.centres import MOST_ROWS, USUAL, is_number
+from sparsebayes.classification import latent, least_squares
+from sparsebayes.classification.choice import Chosen, choose
+from sparsebayes.classification.class_weight import weigh_classes
+from sparsebayes.classification.held_out import spread_sample
+from sparsebayes.classification.label_sums import (
+    Labelled,
+    LabelSumsOf,
+    LeastSquaresOf,
+    Survey,
+    SurveyOf,
+)
+from sparsebayes.classification.likelihood import Samples, make_sites, prior_of
+from sparsebayes.classification.passes import passes
+from sparsebayes.engine import AdaptableProblem, Dense, Exact, Flat, Latent, Solution, Solver
+from sparsebayes.rows.chunk import Chunk
+from sparsebayes.rows.sample import SAMPLE, Sample
+from sparsebayes.rows.source import Arrays, Rows
+
+if TYPE_CHECKING:
+    from sparsebayes.classification.rvc import RVC
+
+Array = np.ndarray
+
+_DEVIATIONS = 3.0  # standard ones by which a sample may speak against a mode
+_FEW = 4  # rows for each function, at least
+_START_TOL = 1.0  # nats for 1000 samples at which a first fit ends
+_MANY = 20_000  # rows of the sample, where there are four times as many or nobody knows
+_START = 1500  # rows from which length scales are learned by the evidence
+
+
+def by_sums(model: RVC, samples: Samples, folds: Any) -> bool:
+    """Whether a fit to rows that are held goes by sums over them."""
+    many = len(samples.rows) > MOST_ROWS and samples.X.shape[0] >= _FEW * _functions(model)
+    given = folds is not None and is_splitter(folds)  # which need the rows that they name
+    return many and not given and _has_sums(model, model.classes_.size)
+
+
+def _functions(model: RVC) -> int:
+    """How many functions there are of many rows, about."""
+    sizes = []
+    for kernel in kernels_of(as_basis(model.basis)):
+        given = kernel.centres
+        sizes.append(USUAL if given is None else int(given) if is_number(given) else len(given))
+    return sum(sizes)
+
+
+def _has_sums(model: RVC, n_classes: int) -> bool:
+    if model.link == "least_squares" or n_classes == 2:
+        return model.inference == "laplace"
+    return model.link == "auto" and model.multi_class != "ovr"
+
+
+def fit_arrays(model: RVC, solver: Solver, samples: Samples, y: Array, folds: Any) -> None:
+    """Fit to rows that are held, with weights that have those of the classes in them."""
+    rows = Arrays(samples.rows, y, samples.weights, labels=True)
+    fit_rows(model, solver, rows, folds, None, samples)
+
+
+def fit_chunks(model: RVC, solver: Solver, rows: Rows) -> None:
+    """Fit to rows that are read in chunks."""
+    if not rows.again:
+        raise ValueError(
+            "Labels take several passes over the rows, and a generator gives them once; give a "
+            "list of chunks, or an object that can be iterated again."
+        )
+    if model.augment:
+        raise ValueError(
+            f"augment={model.augment!r} keeps training rows, which needs all of them in memory; "
+            "give arrays, or augment=False."
+        )
+    if model.calibrate is not None and is_splitter(model.calibrate):
+        raise ValueError(
+            f"calibrate={model.calibrate!r} divides rows that are held in memory; for rows in "
+            "chunks give 'auto', None, or a number of folds."
+        )
+    refuse_all_rows(model.basis, type(model).__name__, rows)
+    fit_rows(model, solver, rows, model.calibrate, model.class_weight)
+    model.__dict__.pop("feature_names_in_", None)
+    if rows.feature_names is not None:
+        model.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+
+
+def fit_rows(
+    model: RVC, solver: Solver, rows: Rows, folds: Any, class_weight: Any,
+    samples: Samples | None = None,
+) -> None:  # fmt: skip
+    """Choose and fit; `samples` are all rows, where they are held."""
+    size = sample_size(model.basis)
+    if rows.n_rows is None or rows.n_rows >= _FEW * _MANY:
+        size = max(size, _MANY)
+    survey = rows.total(SurveyOf(size))
+    labelled = _classes(model, survey, class_weight)
+    if not _has_sums(model, labelled.classes.size):
+        raise ValueError(
+            f"link={model.link!r}, inference={model.inference!r} and multi_class="
+            f"{model.multi_class!r} need all rows of {labelled.classes.size} classes in memory; "
+            "for rows in chunks take link='least_squares', or 'logit' with two classes."
+        )
+    sample = survey.sample
+    for few in survey.of_class.values():
+        known = np.isin(few.numbers, sample.numbers)
+        place = np.argsort(np.append(sample.numbers, few.numbers[~known]), kind="stable")
+        joined = (
+            np.concatenate([getattr(sample, name), getattr(few, name)[~known]])[place]
+            for name in ("numbers", "X", "y", "weights")
+        )
+        sample = Sample(sample.size, sample.n_rows, *joined)
+    model.n_features_in_ = sample.X.shape[1]
+    X, labels, weights = labelled.numbered(Chunk(0, sample.X, sample.y, sample.weights))
+    some = None if sample.complete else sample.some
+    progress = Progress(model, sample.X, sample.y, model.max_iter)
+    basis = model._fit_basis(sample.X, sample.weights, some)
+    drawn = Samples(sample.X, X, labels, weights)
+    chosen = choose(model, solver, basis, drawn, folds, by_sums=True)
+    model.link_ = chosen.link
+    told = _fit(model, solver, chosen, labelled, rows, drawn, samples, progress)
+    model._temperature = None
+    if folds is not None or chosen.link == "least_squares":
+        model._temperature = _temperature(model, drawn)
+    model._store_latent_inputs(drawn)
+    model._input_range = survey.input_range
+    n_functions = basis.distinct_.size
+    model.approximation_ = (
+        f"{n_functions} functions of {len(X)} rows, which chose the likelihood and length scales; "
+        f"{told} over all {sample.n_rows} rows"
+    )
+    progress.end()
+
+
+def _classes(model: RVC, survey: Survey, class_weight: Any) -> Labelled:
+    """The classes that have weight, or a clear error; sets what follows from them."""
+    classes = np.array(sorted(survey.totals))
+    totals = np.array([survey.totals[label] for label in classes.tolist()])
+    weighed = weigh_classes(class_weight, classes, totals)
+    seen = weighed > 0
+    model.classes_ = classes[seen]
+    if model.classes_.size < 2:
+        raise ValueError(
+            "RVC needs samples of at least two classes, "
+            f"got only one class: {model.classes_[:1].tolist()[0]!r}."
+        )
+    model.class_prior_ = weighed[seen] / weighed.sum()
+    model.multi_class_ = "multinomial"
+    return Labelled(classes[seen], (weighed / totals)[seen], totals[seen])
+
+
+def _fit(
+    model: RVC, solver: Solver, chosen: Chosen, labelled: Labelled, rows: Rows, drawn: Samples,
+    samples: Samples | None, progress: Progress,
+) -> str:  # fmt: skip
+    """Fit by sums over all rows, and say how; `samples` are all of them, where they are held."""
+    basis = chosen.basis
+    if chosen.learn:
+        part = spread_sample(drawn, _START)
+        few = model._fit_basis(part.rows, part.weights)
+        basis = basis.rescaled(_learned(model, solver, few, part).log_scales())
+    if chosen.link == "least_squares":
+        sums = rows.total(LeastSquaresOf(basis, labelled))
+        sums = sums.times(sums.n_rows / sums.count)  # weights of 1 on average, as precisions
+        which = None if labelled.classes.size == 2 else np.arange(labelled.classes.size)
+        sites = sums.sites(sums.offset, which)
+        prior = as_prior(prior_of(model.prior, "least_squares"), sites.size)
+        solution = model._climb(
+            solver, Exact(sums.design(), prior, sites), basis, drawn.rows, drawn.weights, progress,
+            learn=False,
+        )[1]  # fmt: skip
+        offset = sums.offset[0] if which is None else sums.offset
+        least_squares.store(model, basis, offset, solution)
+        if samples is not None:
+            known = least_squares.label_sites(model, samples)[0]
+            least_squares.prepare_augment(model, samples, known, solution)
+        return "sums"
+
+    solution = _by_passes(model, solver, basis, labelled, rows, drawn)
+    latent.store(model, basis, solution)
+    if samples is not None:
+        f = model.basis_.columns(samples.rows) @ model.weights_
+        labels = make_sites(samples, 2, model.link_, model.inference)
+        latent.prepare_augment(model, samples, labels.expand(f[:, None], None))
+    return f"{solution.n_iter} passes"
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows that tell where a model of all rows has its mode, about.
+
+    Attributes
+    ----------
+    basis : Basis
+    samples : Samples
+    link : str
+    each : float
+        How often each of them counts.
+    """
+
+    basis: Basis
+    samples: Samples
+    link: str
+    each: float
+
+    def mode(self, active: Array, alpha: Array, mean: Array) -> Array:
+        """As given, if these rows do not speak against it, else as they tell.
+
+        In units of `each` the mode of all rows is half of a χ² below that of the sample, with a
+        degree of freedom for each function.
+        """
+        columns = self.basis.columns(self.samples.rows, self.basis.distinct_[active])
+        counted = replace(self.samples, weights=self.each * self.samples.weights)
+        sites = make_sites(counted, 2, self.link, "laplace")
+        state = Latent(Dense(columns), Flat(), sites).evaluate(np.arange(active.size), alpha, 1.0)
+        if state is None:
+            return mean
+        own, given = (
+            sites.expand((columns @ w)[:, None], None).value - 0.5 * float(alpha @ w**2)
+            for w in (state.mean, mean)
+        )
+        expected = 0.5 * active.size + _DEVIATIONS * np.sqrt(0.5 * active.size) + 1.0
+        return mean if own - given <= expected * self.each else state.mean
+
+
+def _learned(model: RVC, solver: Solver, basis: Basis, part: Samples) -> Basis:
+    """The basis with the length scales that some rows tell, by their evidence."""
+    if model.link_ == "least_squares":
+        problem: AdaptableProblem = least_squares.label_problem(model, basis, part)[0]
+    else:
+        problem = latent.latent_problem(model, model._design(basis, part.rows), part)
+    quick = solver.quick() if hasattr(solver, "quick") else solver
+    return model._climb(quick, problem, basis, part.rows, part.weights, None)[0]
+
+
+def _by_passes(
+    model: RVC, solver: Solver, basis: Basis, labelled: Labelled, rows: Rows, drawn: Samples
+) -> Solution:
+    """The model of all rows, begun with those of fewer."""
+    quick = solver.quick() if hasattr(solver, "quick") else solver
+    few = spread_sample(drawn, SAMPLE)
+    problem = latent.latent_problem(model, model._design(basis, few.rows), few)
+    solution = model._run(quick, problem, max(model.tol, _START_TOL))
+
+    def pass_over(rows: Rows, labelled: Labelled, part: Samples, solver: Solver) -> Solution:
+        def expand(active: Array, mean: Array) -> Exact:
+            sums = rows.total(LabelSumsOf(basis, labelled, model.link_, active, mean))
+            weights = np.zeros(basis.distinct_.size)
+            weights[active] = mean
+            prior = as_prior(prior_of(model.prior, model.link_), sums.count, labels=True)
+            return Exact(sums.design(), prior, sums.sites(weights))
+
+        each = float(labelled.factors @ labelled.totals) / part.weights.sum()
+        seen = Drawn(basis, part, model.link_, each)
+        return passes(expand, seen, solution, solver, model._run, model.tol)
+
+    if len(drawn.rows) > len(few.rows):
+        part = Arrays(drawn.rows, drawn.labels, drawn.weights, labels=True)
+        totals = np.bincount(drawn.labels, drawn.weights)
+        solution = pass_over(part, Labelled(np.arange(2), np.ones(2), totals), few, quick)
+    return pass_over(rows, labelled, drawn, solver)
+
+
+def _temperature(model: RVC, drawn: Samples) -> Any:
+    if model.link_ == "least_squares":
+        return least_squares.left_out_temperature(model, drawn)
+    return latent.left_out_temperature(model, drawn)
