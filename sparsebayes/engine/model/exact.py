@@ -30,8 +30,9 @@ _FIRST_NOISE = 0.1  # of the targets' mean square, to begin with: neither nothin
 _MOST_PRECISION = 1e10  # β times the same: a smaller residual has few digits left
 # Products are replaced by a rotation where rounding makes the evidence uncertain by so many nats.
 _UNCERTAIN = 0.01
-# A rotation with so many times the coordinates that are needed is begun anew.
-_SUPERFLUOUS, _ROOM = 2, 32
+# A rotation with so many times the coordinates that are needed is begun anew, but not with fewer
+# than this part of the samples: then a new one takes longer than they do.
+_SUPERFLUOUS, _ROOM, _LITTLE = 2, 32, 16
 # With so many samples, and so many for each function, all products among the functions are formed
 # once: with the same search, fits at length scales that are learned then take 1.6 to 7 times less,
 # those with narrow kernels, which keep hundreds of functions, little less.
@@ -155,10 +156,15 @@ class Exact(AdaptableProblem):
             return False
         return 32 * self.design.shape[0] * self.n_functions <= self._memory_budget
 
+    @property
+    def _many_rows(self) -> bool:
+        return self.design.shape[0] >= _MANY_ROWS
+
     def _rotated(self, active: Array) -> Rotation:
         """With these functions among those of its basis."""
-        rotation = self._rotation
-        if rotation is None or rotation.size > _SUPERFLUOUS * (active.size + _ROOM):
+        rotation, needed = self._rotation, active.size + _ROOM
+        many = max(_SUPERFLUOUS * needed, self.design.shape[0] // _LITTLE)
+        if rotation is None or rotation.size > many:
             rotation = self._rotation = Rotation(*self._half_weighted())
         rotation.include(active)
         return rotation
@@ -168,6 +174,8 @@ class Exact(AdaptableProblem):
         weights, target = self.sites.weights, self.sites.target
         if isinstance(self.design, Crossed):
             return self.design.turned(weights, target)
+        if isinstance(self.design, Dense) and self.sites.unweighted:
+            return self.design.matrix, target
         root = np.sqrt(weights)
         columns = root[:, None] * self.design.columns(np.arange(self.n_functions))
         return columns, (root * target.T).T
@@ -217,9 +225,12 @@ class Exact(AdaptableProblem):
         size = state.active.size
         gram = np.empty((active.size, active.size))
         gram[:size, :size] = state.gram
-        gram[size:] = self.gram_rows(chosen)[:, active]
-        gram[:size, size:] = gram[size:, :size].T
         precise = state.residual is not None
+        if precise and self._many_rows:  # nobody is about to ask for the rest of their rows
+            gram[size:] = self.design.cross(chosen, active, self._weights)
+        else:
+            gram[size:] = self.gram_rows(chosen)[:, active]
+        gram[:size, size:] = gram[size:, :size].T
         alpha = np.append(state.alpha, alpha)
         return self._evaluate(active, alpha, state.beta, gram, precise=precise)
 
