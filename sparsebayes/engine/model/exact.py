@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ _FIRST_NOISE = 0.1  # of the targets' mean square, to begin with: neither nothin
 _MOST_PRECISION = 1e10  # β times the same: a smaller residual has few digits left
 # Products are replaced by a rotation where rounding makes the evidence uncertain by so many nats.
 _UNCERTAIN = 0.01
+_EPS = float(np.finfo(float).eps)
 # A rotation with so many times the coordinates that are needed is begun anew, but not with fewer
 # than this part of the samples: then a new one takes longer than they do.
 _SUPERFLUOUS, _ROOM, _LITTLE = 2, 32, 16
@@ -120,7 +122,7 @@ class Exact(AdaptableProblem):
         state = None
         if not (precise and active.size and self._rotatable):
             state = self._by_products(active, alpha, beta, gram)
-        if active.size and self._rotatable and (state is None or _cancels(state)):
+        if self._rotatable and active.size and (state is None or _cancels(state)):
             return self._by_rotation(active, alpha, beta, gram)
         return state
 
@@ -142,19 +144,12 @@ class Exact(AdaptableProblem):
         mean = linalg.solve(factor, moment)
         # −½[log|H| − Σ log α + zᵀBz − μᵀHμ] and the sites' constant; T01 (38)-(41)
         evidence = constant + 0.5 * (
-            float(np.log(alpha).sum()) - linalg.log_det(factor) + per_target(moment, mean)
+            linalg.total(np.log(alpha)) - linalg.log_det(factor) + per_target(moment, mean)
         )
         state = State(
             active, alpha, beta, gram, factor, mean, evidence, self.prior, noise_density=density
         )
-        return state if np.isfinite(state.objective) else None
-
-    @property
-    def _rotatable(self) -> bool:
-        """Whether there are samples, and memory for it."""
-        if isinstance(self.design, Summed):
-            return False
-        return 32 * self.design.shape[0] * self.n_functions <= self._memory_budget
+        return state if math.isfinite(state.objective) else None
 
     @property
     def _many_rows(self) -> bool:
@@ -365,6 +360,9 @@ class Exact(AdaptableProblem):
 
     def _set_products(self, norms: Array, moments: Array) -> None:
         self.norms, self.moments = norms, moments
+        # Whether there are samples, and memory for a rotation of them.
+        numbers = 4 * self.design.shape[0] * norms.size
+        self._rotatable = not isinstance(self.design, Summed) and 8 * numbers <= self._memory_budget
         self._rotation = None
         self._slot = np.full(norms.size, -1)  # where a function's row is in _rows
         self._rows = np.empty((0, norms.size))
@@ -404,6 +402,6 @@ def _cancels(state: State) -> bool:
     Rounding of ``H`` moves ``μᵀHμ`` by its product with |μ| on both sides. In trials the error of
     the evidence was between a hundredth of this bound and all of it.
     """
-    lengths = np.sqrt(state.scale + state.alpha)
-    sums = lengths @ np.abs(state.mean)  # of each target
-    return float(np.finfo(float).eps) * float(np.max(sums, initial=0.0)) ** 2 > _UNCERTAIN
+    sums = np.sqrt(state.scale + state.alpha) @ np.abs(state.mean)  # of each target
+    longest = float(sums if state.mean.ndim == 1 else sums.max())
+    return _EPS * longest**2 > _UNCERTAIN
