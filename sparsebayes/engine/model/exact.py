@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparsebayes.engine import linalg
+from sparsebayes.engine.linalg import mean_square
 from sparsebayes.engine.model.design import Crossed, Dense, Design
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State, gradient, per_target
@@ -194,6 +195,22 @@ class Exact(AdaptableProblem):
             return None
         found = self._rotated(state.active).factorise(state.active, state.alpha, state.beta)
         return None if found is None else found.products()
+
+    def rescaled_evidences(self, state: State, factors: Array, betas: Array) -> Array | None:
+        """By the singular values of ``W^½Φ_a A^−½``, which all of them share."""
+        active, size = state.active, state.active.size
+        if not 0 < size < self.design.shape[0] or isinstance(self.design, Summed):
+            return None
+        root, target = np.sqrt(self.sites.weights), self.sites.target
+        columns = root[:, None] * self.design.columns(active) / np.sqrt(state.alpha)
+        turned = linalg.triangle(np.column_stack([columns, (root * target.T).T]))
+        left, values, _ = np.linalg.svd(turned[:size, :size])
+        inside = mean_square(left.T @ turned[:size, size:])  # of the targets' coordinates
+        outside = float(np.square(turned[size:, size:]).sum()) / self.sites.n_targets
+        spread = 1.0 + np.multiply.outer(np.divide.outer(betas, factors), values**2).T
+        misfits = betas * ((inside[:, None, None] / spread).sum(axis=0) + outside)
+        constants = np.array([self.sites.log_normaliser(float(beta)) for beta in betas])
+        return constants - 0.5 * (np.log(spread).sum(axis=0) + misfits)
 
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         precise = state.residual is not None

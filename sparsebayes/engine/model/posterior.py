@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from sparsebayes.engine.linalg import (
     mean_square,
     total,
 )
+from sparsebayes.engine.model.once import Once
 from sparsebayes.engine.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -24,22 +24,10 @@ if TYPE_CHECKING:
     from sparsebayes.engine.model.problem import EstimatedNoise
 
 Array = np.ndarray
-T = TypeVar("T")
 
 # With more effective parameters than this part of the samples, no estimate of the noise is to be
 # believed: it has collapsed, or is about to. Fits of real data were seen at up to two thirds.
 CREDIBLE = 0.75
-
-
-class _Once(Generic[T]):
-    """A property that is computed once: `functools.cached_property`, without its lock."""
-
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self._compute, self._name, self.__doc__ = compute, compute.__name__, compute.__doc__
-
-    def __get__(self, instance: Any, owner: type) -> T:
-        found = instance.__dict__[self._name] = self._compute(instance)
-        return found
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -112,7 +100,7 @@ class State:
         known["local"], known["residual"], known["noise_density"] = local, residual, noise_density
         known["objective"] = evidence + group * prior.log_density(self) + noise_density
 
-    @_Once
+    @Once
     def cov(self) -> Array:
         """Σ, (P, P): computed when asked for, since a rejected step never asks."""
         return linalg.inverse(self.factor)
@@ -132,7 +120,7 @@ class State:
         """The precision of each weight, (P,)."""
         return self.alpha if self.group == 1 else np.repeat(self.alpha, self.group)
 
-    @_Once
+    @Once
     def variances(self) -> Array:
         """The diagonal of Σ, by function."""
         return fold(self.cov.diagonal(), self.group)
@@ -154,7 +142,7 @@ class State:
         """``μᵀAμ``."""
         return per_target(self.mean, (self.precisions * self.mean.T).T)
 
-    @_Once
+    @Once
     def determined(self) -> Array:
         """``γ = 1 − α Σ_ii``: 1 where the data decide, 0 where the prior does."""
         return 1.0 - self.alpha * self.variances
@@ -164,7 +152,7 @@ class State:
         """The number of effective parameters."""
         return self.group * linalg.total(self.determined)
 
-    @_Once
+    @Once
     def scale(self) -> Array:
         """``g = φᵀBφ`` of the active functions."""
         return self.beta * fold(self.gram.diagonal(), self.group)
