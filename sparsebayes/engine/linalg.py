@@ -54,6 +54,8 @@ class _Limit:
         everybody = all(one in self._lifted for one in self._inside)
         oneself = thread in self._lifted or thread not in self._inside
         for pool, size, own in zip(_pools(), self._before, self._own[thread], strict=True):
+            if size == own == 1:
+                continue
             if getattr(pool, "threading_layer", None) == "openmp":
                 pool.set_num_threads(own if oneself else 1)
                 continue

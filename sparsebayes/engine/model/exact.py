@@ -220,12 +220,12 @@ class Exact(AdaptableProblem):
         gram, precise = state.gram[keep][:, keep], state.residual is not None
         active, alpha = state.active[keep], state.alpha[keep]
         smaller = self._evaluate(active, alpha, state.beta, gram, precise=precise)
-        gone = ~keep
-        if smaller is None or smaller.objective < state.objective or not gone.any():
+        if smaller is None or smaller.objective < state.objective or keep.all():
             return smaller
         if smaller.residual is not None or "cov" not in state.__dict__:
             return smaller
         # The covariance of the rest given that those weights are zero: O(S² k).
+        gone = ~keep
         core = linalg.cholesky(state.cov[gone][:, gone])
         if core is not None:
             half = linalg.half_solve(core, state.cov[gone][:, keep])
@@ -233,7 +233,7 @@ class Exact(AdaptableProblem):
         return smaller
 
     def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
-        active = np.append(state.active, chosen)
+        active = np.concatenate([state.active, chosen])
         size = state.active.size
         gram = np.empty((active.size, active.size))
         gram[:size, :size] = state.gram
@@ -243,7 +243,7 @@ class Exact(AdaptableProblem):
         else:
             gram[size:] = self.gram_rows(chosen)[:, active]
         gram[:size, size:] = gram[size:, :size].T
-        alpha = np.append(state.alpha, alpha)
+        alpha = np.concatenate([state.alpha, alpha])
         return self._evaluate(active, alpha, state.beta, gram, precise=precise)
 
     def candidate_products(self, state: State) -> CandidateProducts:
@@ -388,7 +388,7 @@ class Exact(AdaptableProblem):
 
     def _slots(self, index: Array) -> Array:
         slots = self._slot[index]
-        if slots.size and slots.min() < 0:
+        if slots.size and np.minimum.reduce(slots) < 0:
             self._compute(index)
             slots = self._slot[index]
         return slots

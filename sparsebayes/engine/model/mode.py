@@ -51,7 +51,7 @@ class ActiveFunctions:
         return (self.rows @ values)[np.arange(self.output.size), self.output]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Point:
     """Weights and the likelihood around them; `gram` is ``ΦᵀWΦ`` there, where it is known."""
 
