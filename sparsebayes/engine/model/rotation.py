@@ -30,6 +30,7 @@ LOST = 1e-16
 _SINGULAR = 1e-26  # the same of a pivot: three digits are left
 _FIRST = 64  # coordinates that there is room for at first
 _BLOCK = 1 << 17  # numbers of the rests at a time: 1 MB
+_SHRUNK = 1e-4  # the part of a squared length down to which differences will do
 
 
 class Rotation:
@@ -54,7 +55,7 @@ class Rotation:
     def __init__(self, columns: Array, target: Array) -> None:
         self._columns = columns
         self._rest = columns  # without the first `_taken` of the basis
-        self._taken = 0
+        self._taken = self._seen = 0  # and how many of its coordinates are known of all functions
         self._products: tuple[Array, Array] | None = None  # of the rests
         self._coordinates = np.zeros((_FIRST, columns.shape[1]))  # QᵀW^½Φ, and room for more
         self._basis = np.empty((len(target), _FIRST), order="F")
@@ -73,17 +74,18 @@ class Rotation:
         new = index[~self._inside[index]]
         if not new.size:
             return
-        start, taken = self.size, self._taken
+        start, taken, seen = self.size, self._taken, self._seen
         pending = self._basis[:, taken:start]
         rest = self._rest[:, new]
         known = pending.T @ rest
+        known[: seen - taken] = self._coordinates[taken:seen, new]
         rest = rest - pending @ known
         fresh = linalg.orthonormal(rest / self._norms[new], self._basis[:, :start])
         end = start + fresh.shape[1]
         if end > len(self._coordinates):
             self._make_room(end)
         self._basis[:, start:end] = fresh
-        self._coordinates[taken:start, new] = known
+        self._coordinates[seen:start, new] = known[seen - taken :]
         self._coordinates[start:end, new] = fresh.T @ rest
         self._inside[new] = True
         target = fresh.T @ self.target_rest
@@ -115,34 +117,52 @@ class Rotation:
     def rest(self, index: Array, size: int) -> Array:
         """What the first so many of the basis leave of some functions, (N, k)."""
         self._catch_up()
-        later = self._basis[:, size : self._taken] @ self._coordinates[size : self._taken, index]
-        return self._rest[:, index] + later
+        low, high = sorted((size, self._taken))
+        between = self._basis[:, low:high] @ self._coordinates[low:high, index]
+        rest = self._rest[:, index]
+        return rest - between if size > self._taken else rest + between
 
     def _catch_up(self) -> None:
-        """Take what is new in the basis out of all functions: O(N M) for each."""
-        start, end = self._taken, self.size
+        """All functions in what is new of the basis: O(N M) for each.
+
+        What that leaves of them follows by differences for as long as these have the digits, and
+        is else computed.
+        """
+        start, end = self._seen, self.size
         if start == end and self._products is not None:
             return
-        fresh = self._basis[:, start:end]
-        rows = fresh.T @ self._rest
+        rows = self._basis[:, start:end].T @ self._rest
         # Functions inside have theirs already, and more may not follow for them.
-        rows[:, self._inside] = self._coordinates[start:end, self._inside]
-        self._coordinates[start:end] = rows
-        before, first = self._rest, self._rest is self._columns
-        if first:
+        inside = self._inside
+        rows[:, inside] = self._coordinates[start:end, inside]
+        self._coordinates[start:end], self._seen = rows, end
+        if self._products is not None:
+            norms, moments = self._products
+            norms = norms - np.einsum("km,km->m", rows, rows)
+            moments = moments - (self.target[start:end].T @ rows).T
+            norms[inside], moments[inside] = 0.0, 0.0
+            self._products = norms, moments
+            if np.all((norms > _SHRUNK * self._first_norms) | inside):
+                return
+        self._take_out()
+
+    def _take_out(self) -> None:
+        """The rests of all functions."""
+        fresh = self._basis[:, self._taken : self._seen]
+        rows = self._coordinates[self._taken : self._seen]
+        before = self._rest
+        if before is self._columns:
             self._rest = np.empty(before.shape)
-        norms, moments = (
-            np.zeros(before.shape[1]),
-            np.zeros((*self.target.shape[1:], before.shape[1])),
-        )
-        height = max(1, _BLOCK // max(1, before.shape[1]))
+        norms = np.zeros(before.shape[1])
+        moments = np.zeros((*self.target.shape[1:], norms.size))
+        height = max(1, _BLOCK // max(1, norms.size))
         for at in range(0, len(before), height):  # of which each stays in the cache
             part = slice(at, at + height)
             left = np.subtract(before[part], fresh[part] @ rows, out=self._rest[part])
             norms += np.einsum("nm,nm->m", left, left)
             moments += self.target_rest[part].T @ left
-        self._products = norms, moments.T
-        self._taken = end
+        self._products, self._first_norms = (norms, moments.T), norms
+        self._taken = self._seen
 
     def factorise(self, active: Array, alpha: Array, beta: float) -> Factors | None:
         """H of these functions; None where rounding leaves nothing of a pivot."""
