@@ -320,7 +320,7 @@ class RVR(GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
         prior = as_prior(self.prior, targets.sites.size)
         if sums is not None and targets.sites.energies.any():
             return targets, Exact(sums.design(), prior, summed_sites(sums, targets))
-        return targets, Exact(self._design(basis, X), prior, targets.sites, memory_budget())
+        return targets, Exact(self._first_design(basis, X), prior, targets.sites, memory_budget())
 
     def _unequal(
         self, problem: Exact, basis: Basis, X: Array, weights: Array, noise: Noise

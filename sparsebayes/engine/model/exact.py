@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import mean_square
-from sparsebayes.engine.model.design import Crossed, Dense, Design
+from sparsebayes.engine.model.design import Crossed, Dense, Design, Postponed
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State, gradient, per_target
 from sparsebayes.engine.model.priors import Flat, Prior
@@ -62,6 +62,7 @@ class Exact(AdaptableProblem):
     """
 
     _rotation: Rotation | None
+    _known: tuple[Array, Array] | None  # `norms` and `moments`, None where they come later
 
     def __init__(
         self,
@@ -84,7 +85,24 @@ class Exact(AdaptableProblem):
             design = Crossed(design.matrix)
         self.design = design
         self.capacity = design.capacity
-        self._set_products(*self.sites.products(design))
+        self._set_products(None if isinstance(design, Postponed) else self.sites.products(design))
+
+    @property
+    def norms(self) -> Array:  # type: ignore[override]
+        return self._products()[0]
+
+    @property
+    def moments(self) -> Array:
+        return self._products()[1]
+
+    def _products(self) -> tuple[Array, Array]:
+        if self._known is None:
+            self._known = self.sites.products(self.design)
+        return self._known
+
+    @property
+    def n_functions(self) -> int:
+        return self._slot.size
 
     @property
     def crossed(self) -> bool:
@@ -132,8 +150,10 @@ class Exact(AdaptableProblem):
         constant = self.sites.log_normaliser(beta) - 0.5 * beta * self.energy
         density = self.sites.log_noise_density(beta)
         if size == 0:
+            later = self._known is None
+            mean = np.empty((0, *self.sites.target.shape[1:])) if later else self.moments[active]
             return State(
-                active, alpha, beta, gram, gram, self.moments[active], constant, self.prior,
+                active, alpha, beta, gram, gram, mean, constant, self.prior,
                 noise_density=density,
             )  # fmt: skip
         hessian = beta * gram
@@ -289,7 +309,7 @@ class Exact(AdaptableProblem):
     def hold(self, beta: float) -> Exact:
         held = copy.copy(self)
         held.sites = replace(self.sites, noise_variance=1.0 / beta)
-        held._set_products(self.norms, self.moments)  # its own rows
+        held._set_products(self._known)  # its own rows
         return held
 
     @property
@@ -331,13 +351,13 @@ class Exact(AdaptableProblem):
             part.design = Dense(self.design.columns(index))
         part.sites = self.sites.restrict(index)
         part.capacity = index.size
-        part._set_products(self.norms[index], self.moments[index])
+        part._set_products((self.norms[index], self.moments[index]))
         return part
 
     def uncharged(self) -> Exact:
         other = copy.copy(self)
         other.prior = Flat()
-        other._set_products(self.norms, self.moments)  # its own rows
+        other._set_products(self._known)  # its own rows
         return other
 
     def rebase(self, design: Design) -> Exact:
@@ -375,16 +395,18 @@ class Exact(AdaptableProblem):
             return columns
         return (columns.T * self.sites.weights).T
 
-    def _set_products(self, norms: Array, moments: Array) -> None:
-        self.norms, self.moments = norms, moments
+    def _set_products(self, known: tuple[Array, Array] | None) -> None:
+        """`norms` and `moments`, or None for later."""
+        self._known = known
+        n_rows, size = self.design.shape
         # Whether there are samples, and memory for a rotation of them.
-        numbers = 4 * self.design.shape[0] * norms.size
+        numbers = 4 * n_rows * size
         self._rotatable = not isinstance(self.design, Summed) and 8 * numbers <= self._memory_budget
         self._rotation = None
-        self._slot = np.full(norms.size, -1)  # where a function's row is in _rows
-        self._rows = np.empty((0, norms.size))
+        self._slot = np.full(size, -1)  # where a function's row is in _rows
+        self._rows = np.empty((0, size))
         self._n_rows = 0
-        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, norms.size)))
+        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, size)))
 
     def _slots(self, index: Array) -> Array:
         slots = self._slot[index]
@@ -405,7 +427,7 @@ class Exact(AdaptableProblem):
         end = self._n_rows + new.size
         if end > len(self._rows):
             capacity = max(end, 64, min(2 * len(self._rows), self._max_rows))
-            grown = np.empty((capacity, self.norms.size))
+            grown = np.empty((capacity, self.n_functions))
             grown[: self._n_rows] = self._rows[: self._n_rows]
             self._rows = grown
         self._rows[self._n_rows : end] = self.design.cross(new, None, self._weights)
