@@ -63,9 +63,13 @@ def run(quick: bool, only: int | None = None) -> Iterator[tuple[str, dict[str, R
         yield str(size), compare([Model(name) for name in names], friedman(size), describe)
 
 
+def _by_size(results: dict[str, dict[str, Record]]) -> list[tuple[str, dict[str, Record]]]:
+    return sorted(results.items(), key=lambda pair: int(pair[0]))
+
+
 def limits(results: dict[str, dict[str, Record]]) -> Iterator[tables.Limit]:
     """How long learning may take."""
-    for size, records in results.items():
+    for size, records in _by_size(results):
         learned = records[LEARNED]["fit"]
         if int(size) in LIMITS:
             ratio = learned / records[GIVEN]["fit"]
@@ -92,7 +96,7 @@ def to_markdown(results: dict[str, dict[str, Record]]) -> str:
             str(record["kept"]),
             tables.fixed(record["evidence"], 2),
         )
-        for size, records in results.items()
+        for size, records in _by_size(results)
         for name, record in records.items()
     ]
     return f"{NOTES}\n{tables.table(HEADER, rows)}\n"
