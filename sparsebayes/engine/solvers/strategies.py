@@ -291,7 +291,7 @@ def _highest(problem: Problem, first: State, policy: Policy, beta: float) -> Sta
     factors = policy.shared_factor ** np.arange(policy.shared_precisions)
     betas = beta / policy.depth ** np.arange(policy.noise_levels)
     found = problem.rescaled_evidences(first, factors, betas)
-    if found is None:
+    if found is None or not found.size:
         return None
     number, level = np.unravel_index(np.argmax(found), found.shape)
     alpha = policy.shared_factor ** int(number) * first.alpha
