@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -79,6 +80,17 @@ class Dense(_ByColumns):
 
     def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
         return self.project(rhs), self.squared_norms(weights)
+
+
+class Postponed(Dense):
+    """A matrix that is computed when it is first asked for: it may never be."""
+
+    def __init__(self, compute: Callable[[], Array], shape: tuple[int, int]) -> None:
+        self._compute, self.shape, self.capacity = compute, shape, shape[1]
+
+    @cached_property
+    def matrix(self) -> Array:  # type: ignore[override]
+        return self._compute()
 
 
 class Crossed(Dense):
@@ -269,13 +281,24 @@ def _squared_norms(columns: Array, weights: Array) -> Array:
 
 
 def make_design(
-    compute: Callable[[Array], Array], shape: tuple[int, int], memory_budget: int
+    compute: Callable[[Array], Array],
+    shape: tuple[int, int],
+    memory_budget: int,
+    *,
+    later: bool = False,
 ) -> Dense | Lazy:
-    """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`."""
+    """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`.
+
+    With `later` it is computed when somebody asks for it.
+    """
     lazy = Lazy(compute, shape, memory_budget)
     if 16 * shape[0] * shape[1] > memory_budget:
         return lazy
-    matrix = np.empty(shape)
-    for part, block in lazy.blocks(1 << 23):  # small blocks stay in the cache
-        matrix[:, part] = block
-    return Dense(matrix)
+
+    def whole() -> Array:
+        matrix = np.empty(shape)
+        for part, block in lazy.blocks(1 << 23):  # small blocks stay in the cache
+            matrix[:, part] = block
+        return matrix
+
+    return Postponed(whole, shape) if later else Dense(whole())

@@ -170,6 +170,15 @@ class Problem(ABC):
         """
         return None
 
+    def rescaled_evidences(self, state: State, factors: Array, betas: Array) -> Array | None:
+        """The evidence with all precisions multiplied by each factor, and with each β.
+
+        Returns
+        -------
+        evidences : ndarray, (factors, betas), or None where they are to be had one by one only
+        """
+        return None
+
     @property
     def in_turns(self) -> bool:
         """Whether the sites have something to be found in turns with the model."""

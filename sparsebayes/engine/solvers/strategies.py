@@ -267,16 +267,35 @@ def best_shared_precision(
         return None
     best = first
     levels = 1 if problem.noise is None else policy.noise_levels
+    if problem.noise is not None:
+        highest = _highest(problem, first, policy, beta)
+        if highest is not None:
+            return max(first, highest, key=lambda state: state.evidence)
+    last = first
     for number in range(policy.shared_precisions):
         before = best
         for level in range(levels):
             alpha = policy.shared_factor**number * first.alpha
-            shared = problem.move(first, alpha, beta / policy.depth**level)
+            shared = problem.move(last, alpha, beta / policy.depth**level)
             if shared is not None and shared.evidence > best.evidence:
                 best = shared
+            if shared is not None and shared.local is not None:
+                last = shared  # with labels: its weights are nearer than the first
         if brief and number and best is before and problem.noise is None:
             break
     return best
+
+
+def _highest(problem: Problem, first: State, policy: Policy, beta: float) -> State | None:
+    """That of the states below which has most evidence, if all can be had at once."""
+    factors = policy.shared_factor ** np.arange(policy.shared_precisions)
+    betas = beta / policy.depth ** np.arange(policy.noise_levels)
+    found = problem.rescaled_evidences(first, factors, betas)
+    if found is None or not found.size:
+        return None
+    number, level = np.unravel_index(np.argmax(found), found.shape)
+    alpha = policy.shared_factor ** int(number) * first.alpha
+    return problem.move(first, alpha, beta / policy.depth ** int(level))
 
 
 def blind_model(problem: Problem, state: State, policy: Policy, tol: float) -> Path:

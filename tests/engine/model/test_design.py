@@ -168,3 +168,33 @@ def test_a_fit_does_not_depend_on_the_design(rows):
     assert_allclose(states[0].objective, states[1].objective, rtol=1e-8)
     assert_allclose(states[0].beta, states[1].beta, rtol=1e-5)
     assert sorted(states[0].active) == sorted(states[1].active)
+
+
+def test_a_postponed_matrix_is_computed_once_and_by_who_needs_it():
+    rng, calls = np.random.default_rng(0), []
+    matrix, target = rng.standard_normal((20, 8)), rng.standard_normal(20)
+
+    def compute(index):
+        calls.append(index.size)
+        return matrix[:, index]
+
+    design = make_design(compute, matrix.shape, 1 << 28, later=True)
+    sites = Gaussian(target, np.ones(20))
+    problem, usual = Exact(design, Flat(), sites), Exact(Dense(matrix), Flat(), sites)
+    none = np.empty(0, dtype=int)
+    empty = problem.evaluate(none, np.empty(0), problem.beta)
+    other = problem.rebase(Dense(matrix))
+    assert problem.n_functions == problem.capacity == 8
+    assert not calls
+    assert empty.objective == usual.evaluate(none, np.empty(0), usual.beta).objective
+    np.testing.assert_array_equal(other.norms, usual.norms)
+    some, alpha = np.array([2, 5]), np.ones(2)
+    for _ in range(2):
+        found = problem.evaluate(some, alpha, 2.0)
+        assert found.objective == usual.evaluate(some, alpha, 2.0).objective
+    assert sum(calls) == 8
+
+
+def test_what_does_not_fit_is_not_postponed():
+    design = make_design(lambda index: np.ones((20, index.size)), (20, 8), 1000, later=True)
+    assert isinstance(design, Lazy)
