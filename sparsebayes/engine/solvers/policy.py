@@ -186,10 +186,12 @@ class Policy:
     # samples, if these are less than this part of all.
     level: float = 1e8
     level_share: float = 0.75
+    # Growth after it has so many rounds: among all functions it goes on.
+    brief_rounds: int = 2
     # Growth is given other functions, and the end rounds of search, for as long as one gains `tol`
     # so many times, or a nat; at most so many. The search only where a dive takes at most this part
     # of the work `most`.
-    worth_a_round: float = 30.0
+    worth_a_round: float = 60.0
     most_rounds: int = 20
     rounds: int = 8
     dive_share: float = 0.2

@@ -229,7 +229,7 @@ class Sequential:
         part = spread_over(problem, int(policy.level / problem.n_samples))
         if part.size < policy.level_share * problem.n_functions:
             part = np.concatenate([state.active, np.setdiff1d(part, state.active)])
-            state = yield from within(problem, state, part, self._dive, tol)
+            state = yield from within(problem, state, part, self._brief_dive, tol)
             state = yield from self._grown(problem, state, tol)
         else:
             state = yield from self._dive(problem, state, tol)
@@ -261,7 +261,11 @@ class Sequential:
     def _improve(self, problem: Problem, state: State, tol: float) -> Path:
         return in_turn(ROUND, Search(problem, self.policy, tol), state)
 
-    def _dive(self, problem: Problem, state: State, tol: float) -> Path:
+    def _brief_dive(self, problem: Problem, state: State, tol: float) -> Path:
+        """One whose end is gone on from in any case."""
+        return self._dive(problem, state, tol, self.policy.brief_rounds)
+
+    def _dive(self, problem: Problem, state: State, tol: float, rounds: int | None = None) -> Path:
         """A low-noise restart whose candidates are those that the model of the moment wants."""
         policy = self.policy
         state = yield from self._grown(problem, state, tol, policy.rough, rounds=1)
@@ -273,7 +277,7 @@ class Sequential:
         low = yield from explored(path)
         if problem.noise is None:
             low = problem.move(low, low.alpha, state.beta) or state
-        end = yield from explored(self._grown(problem, low, tol))
+        end = yield from explored(self._grown(problem, low, tol, rounds=rounds))
         return (yield from better(problem, state, end))
 
     def _grown(

@@ -27,7 +27,7 @@ def test_every_number_of_the_policy_is_used():
             super()._set_design(design)
             self.capacity = 100
 
-    solver = Sequential(Recorded(pairs=1e5, most=1e6, products=1e6, dive_share=10.0))
+    solver = Sequential(Recorded(pairs=1e5, level=2e5, most=1e6, products=1e6, dive_share=1e4))
     base = stalled(n_samples=120)
     read.clear()
     problems = [
@@ -55,6 +55,18 @@ def many_rows(n_samples=2000, n_functions=300):
     problem = Exact(Dense(columns), Flat(), Gaussian(target, np.ones(n_samples)))
     problem.design = Dense(columns)
     return problem
+
+
+def test_at_least_twice_the_model_is_searched():
+    problem, solver = many_rows(), Sequential(Policy(products=1.0, pairs=1.0))
+    problem.capacity = 100
+    active = np.arange(90)
+    state = problem.evaluate(active, np.ones(90), 1.0)
+    assert solver._room(problem, state) >= 180
+    found = run(solver, many_rows(), max_iter=5000, tol=TOL, rng=np.random.default_rng(0))
+    whole = run(Sequential(), many_rows(), max_iter=5000, tol=TOL, rng=np.random.default_rng(0))
+    assert found.stop.converged
+    assert found.state.evidence > whole.state.evidence - 5.0
 
 
 def test_a_policy_tells_what_differs():
