@@ -180,7 +180,7 @@ class Policy:
     # At first and in the last rounds, where they are searched at length, so much.
     most: float = 3e10
     # A model that keeps more than this part of the functions it was offered lacks functions rather
-    # than search: on Friedman's first function it kept a sixth, on five others less than a tenth.
+    # than search: on Friedman's first function it kept a sixth, on four others less than a tenth.
     short: float = 0.1
     # The first dive is among functions spread over all, as many as make so many pairs with the
     # samples, if these are less than this part of all.
