@@ -110,6 +110,22 @@ class Crossed(Dense):
         whole = self._gram[1]
         return whole[a] if b is None else whole[a[:, None], b]
 
+    def complete(self, weights: Array | None, known: Array, rows: Array) -> None:
+        """Form all products, where the `rows` of some columns are known."""
+        whole = np.empty((self.shape[1], self.shape[1]))
+        other = np.setdiff1d(np.arange(self.shape[1]), known)
+        whole[known], whole[:, known] = rows, rows.T
+        whole[other[:, None], other] = gram(self.matrix[:, other], weights)
+        self._gram = weights, whole
+
+    def restrict(self, index: Array) -> Crossed:
+        """The same for some columns, with what is known of their products."""
+        part = Crossed(self.matrix[:, index])
+        if self._gram is not None:
+            weights, whole = self._gram
+            part._gram = weights, whole[index[:, None], index]
+        return part
+
     def turned(self, weights: Array, target: Array) -> tuple[Array, Array]:
         """``W^½Φ`` and ``W^½z`` after a rotation of the samples that leaves few coordinates."""
         known = self._turned
@@ -142,7 +158,13 @@ class Lazy(_ByColumns):
         self.columns = compute
         self.shape = shape
         self.capacity = max(64, memory_budget // (32 * max(1, shape[0])))
+        self._memory_budget = memory_budget
         self._block_bytes = min(memory_budget // 16, 1 << 26)
+
+    def restrict(self, index: Array) -> Lazy:
+        """The same for some columns."""
+        shape = (self.shape[0], index.size)
+        return Lazy(lambda some: self.columns(index[some]), shape, self._memory_budget)
 
     def blocks(self, n_bytes: int) -> Iterator[tuple[slice, Array]]:
         """All columns, in blocks of about `n_bytes`."""

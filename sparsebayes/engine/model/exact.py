@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import mean_square
-from sparsebayes.engine.model.design import Crossed, Dense, Design, Postponed
+from sparsebayes.engine.model.design import Crossed, Dense, Design, Lazy, Postponed
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State, gradient, per_target
 from sparsebayes.engine.model.priors import Flat, Prior
@@ -63,6 +63,7 @@ class Exact(AdaptableProblem):
 
     _rotation: Rotation | None
     _known: tuple[Array, Array] | None  # `norms` and `moments`, None where they come later
+    _rows: Array
 
     def __init__(
         self,
@@ -79,9 +80,7 @@ class Exact(AdaptableProblem):
         self._set_design(design)
 
     def _set_design(self, design: Design) -> None:
-        n_rows, n_columns = design.shape
-        equal = self.sites.unequal is None  # else the products change with the weights
-        if type(design) is Dense and equal and n_rows >= max(_MANY_ROWS, _FEW * n_columns):
+        if type(design) is Dense and design.shape[1] <= self.crossable:
             design = Crossed(design.matrix)
         self.design = design
         self.capacity = design.capacity
@@ -103,6 +102,12 @@ class Exact(AdaptableProblem):
     @property
     def n_functions(self) -> int:
         return self._slot.size
+
+    @property
+    def crossable(self) -> int:
+        n_rows = self.sites.target.shape[0]
+        equal = self.sites.unequal is None  # else the products change with the weights
+        return n_rows // _FEW if equal and n_rows >= _MANY_ROWS else 0
 
     @property
     def crossed(self) -> bool:
@@ -345,14 +350,29 @@ class Exact(AdaptableProblem):
 
     def restrict(self, index: Array) -> Exact:
         part = copy.copy(self)
-        if isinstance(self.design, Summed):
-            part.design = self.design.restrict(index)
-        else:
-            part.design = Dense(self.design.columns(index))
         part.sites = self.sites.restrict(index)
         part.capacity = index.size
         part._set_products((self.norms[index], self.moments[index]))
+        part._keep_rows(self, index)
+        if isinstance(self.design, (Crossed, Summed)):
+            part.design = self.design.restrict(index)
+        elif isinstance(self.design, Lazy) and index.size > 2 * self.design.capacity:
+            part.design = self.design.restrict(index)
+            part.capacity = part.design.capacity
+        elif index.size <= self.crossable:
+            part.design = Crossed(self.design.columns(index))
+            part.design.complete(self._weights, np.flatnonzero(part._slot >= 0), part._rows)
+        else:
+            part.design = Dense(self.design.columns(index))
         return part
+
+    def _keep_rows(self, whole: Exact, index: Array) -> None:
+        """What a problem knows of the products among these of its functions."""
+        slots = whole._slot[index]
+        known = np.flatnonzero(slots >= 0)
+        self._rows = whole._rows[slots[known][:, None], index]
+        self._slot[known] = np.arange(known.size)
+        self._n_rows = known.size
 
     def uncharged(self) -> Exact:
         other = copy.copy(self)

@@ -132,6 +132,11 @@ class Problem(ABC):
         """Whether all products among the functions are formed, once for all states."""
         return False
 
+    @property
+    def crossable(self) -> int:
+        """Of a restricted problem of at most so many functions they are."""
+        return 0
+
     # States: each is None where rounding leaves none.
 
     @abstractmethod

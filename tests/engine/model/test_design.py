@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes.dictionaries import as_dictionary
 from sparsebayes.engine import (
@@ -59,6 +59,33 @@ def test_gram_rows_survive_forgetting():
         assert_allclose(problem.gram_rows(index), expected[index])
         assert_allclose(problem.gram(index), expected[np.ix_(index, index)])
     assert problem._n_rows <= 5
+
+
+@pytest.mark.parametrize("n_samples", [300, 2000])
+def test_a_restriction_keeps_the_products_that_are_known(n_samples):
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((n_samples, 600))
+    sites = Gaussian(rng.standard_normal(n_samples), np.ones(n_samples))
+    problem = Exact(Dense(matrix), Flat(), sites)
+    known, index = np.array([5, 17, 400]), np.array([400, 3, 5, 99])
+    rows = problem.gram_rows(known)
+    problem.design.cross = None  # nothing is computed anew
+    part = problem.restrict(index)
+    if not part.crossed:
+        part.design.cross = None
+    assert_array_equal(part.gram_rows(np.array([0, 2])), rows[[2, 0]][:, index])
+    if part.crossed:
+        assert_allclose(part.gram(np.arange(4)), matrix[:, index].T @ matrix[:, index])
+
+
+def test_a_restriction_that_cannot_be_held_is_not():
+    matrix = np.random.default_rng(0).standard_normal((40, 300))
+    design = Lazy(lambda index: matrix[:, index], matrix.shape, 1 << 16)
+    sites = Gaussian(matrix[:, 0], np.ones(40))
+    problem = Exact(design, Flat(), sites, 1 << 16)
+    part = problem.restrict(np.arange(0, 300, 2))
+    assert isinstance(part.design, Lazy) and part.capacity == 64
+    assert_allclose(part.gram(np.array([7])), [[matrix[:, 14] @ matrix[:, 14]]])
 
 
 def test_a_restricted_problem_is_the_same_problem():
