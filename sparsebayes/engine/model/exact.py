@@ -352,8 +352,10 @@ class Exact(AdaptableProblem):
         part = copy.copy(self)
         part.sites = self.sites.restrict(index)
         part.capacity = index.size
-        part._set_products((self.norms[index], self.moments[index]))
-        part._keep_rows(self, index)
+        known = self.norms[index], self.moments[index]
+        slots = self._slot[index]
+        held = np.flatnonzero(slots >= 0)
+        rows = self._rows[slots[held][:, None], index]
         if isinstance(self.design, (Crossed, Summed)):
             part.design = self.design.restrict(index)
         elif isinstance(self.design, Lazy) and index.size > 2 * self.design.capacity:
@@ -361,18 +363,13 @@ class Exact(AdaptableProblem):
             part.capacity = part.design.capacity
         elif index.size <= self.crossable:
             part.design = Crossed(self.design.columns(index))
-            part.design.complete(self._weights, np.flatnonzero(part._slot >= 0), part._rows)
+            part.design.complete(self._weights, held, rows)
         else:
             part.design = Dense(self.design.columns(index))
+        part._set_products(known)
+        part._rows, part._n_rows = rows, held.size  # what is known of the products among them
+        part._slot[held] = np.arange(held.size)
         return part
-
-    def _keep_rows(self, whole: Exact, index: Array) -> None:
-        """What a problem knows of the products among these of its functions."""
-        slots = whole._slot[index]
-        known = np.flatnonzero(slots >= 0)
-        self._rows = whole._rows[slots[known][:, None], index]
-        self._slot[known] = np.arange(known.size)
-        self._n_rows = known.size
 
     def uncharged(self) -> Exact:
         other = copy.copy(self)
