@@ -123,22 +123,21 @@ class LabelSumsOf:
     ----------
     active : ndarray of int, (S,)
         Functions of the model, among the distinct ones.
-    mean : ndarray, (S,)
-        Their weights.
+    weights : ndarray, (P, S)
+        About the first of which it is expanded; at the others the likelihood is told.
     """
 
     basis: Basis
     labelled: Labelled
     link: str
     active: Array
-    mean: Array
+    weights: Array
 
     def __call__(self, chunk: Chunk) -> LabelSums:
         X, labels, weights = self.labelled.numbered(chunk)
-        count = self.basis.distinct_.size
-        total = LabelSums(0, 0.0, 0.0, np.zeros(count), np.zeros((count, count)))
+        total = LabelSums.nothing(self.basis.distinct_.size, len(self.weights))
         for part, columns in columns_of(self.basis, X):
             some = Samples(X[part], X[part], labels[part], weights[part])
             sites = make_sites(some, 2, self.link, "laplace")
-            total = total + LabelSums.of(columns, sites, columns[:, self.active] @ self.mean)
+            total = total + LabelSums.of(columns, sites, columns[:, self.active] @ self.weights.T)
         return total

@@ -33,8 +33,17 @@ from sparsebayes.classification.label_sums import (
     SurveyOf,
 )
 from sparsebayes.classification.likelihood import Samples, make_sites, prior_of
-from sparsebayes.classification.passes import passes
-from sparsebayes.engine import AdaptableProblem, Dense, Exact, Flat, Latent, Solution, Solver
+from sparsebayes.classification.passes import Expansion, Weights, passes
+from sparsebayes.engine import (
+    AdaptableProblem,
+    Dense,
+    Exact,
+    Flat,
+    Latent,
+    Solution,
+    Solver,
+    State,
+)
 from sparsebayes.rows.chunk import Chunk
 from sparsebayes.rows.sample import SAMPLE, Sample
 from sparsebayes.rows.source import Arrays, Rows
@@ -44,6 +53,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+_STEPS = tuple(0.5**k for k in range(8))  # parts of the way to a mode
 _DEVIATIONS = 3.0  # standard ones by which a sample may speak against a mode
 _FEW = 4  # rows for each function, at least
 _START_TOL = 1.0  # nats for 1000 samples at which a first fit ends
@@ -222,24 +232,39 @@ class Drawn:
     link: str
     each: float
 
-    def mode(self, active: Array, alpha: Array, mean: Array) -> Array:
-        """As given, if these rows do not speak against it, else as they tell.
+    def follow(self, before: Weights, state: State) -> list[Weights]:
+        """The weights of a state, or as far towards them as these rows allow, and all steps there.
 
-        In units of `each` the mode of all rows is half of a χ² below that of the sample, with a
-        degree of freedom for each function.
+        In units of `each` the mode of all rows is half of a χ² below that of these rows, with a
+        degree of freedom for each function. Where the functions are others, the mode of these rows
+        may be nearer.
         """
-        columns = self.basis.columns(self.samples.rows, self.basis.distinct_[active])
+        functions = np.union1d(before.functions, state.active)
+        columns = self.basis.columns(self.samples.rows, self.basis.distinct_[functions])
+        old, new, alpha = np.zeros((3, functions.size))
+        place = np.searchsorted(functions, state.active)
+        old[np.searchsorted(functions, before.functions)] = before.values
+        new[place], alpha[place] = state.mean, state.alpha
         counted = replace(self.samples, weights=self.each * self.samples.weights)
         sites = make_sites(counted, 2, self.link, "laplace")
-        state = Latent(Dense(columns), Flat(), sites).evaluate(np.arange(active.size), alpha, 1.0)
-        if state is None:
-            return mean
-        own, given = (
-            sites.expand((columns @ w)[:, None], None).value - 0.5 * float(alpha @ w**2)
-            for w in (state.mean, mean)
-        )
-        expected = 0.5 * active.size + _DEVIATIONS * np.sqrt(0.5 * active.size) + 1.0
-        return mean if own - given <= expected * self.each else state.mean
+
+        def height(weights: Array) -> float:
+            f = columns @ weights
+            return sites.expand(f[:, None], None).value - 0.5 * float(alpha @ weights**2)
+
+        steps = [old + t * (new - old) for t in _STEPS]
+        heights = np.array([height(weights) for weights in steps])
+        points = [Weights(state.active, state.mean)]
+        points += [Weights(functions, weights) for weights in steps[1:]]
+        size = state.active.size
+        slack = self.each * (0.5 * size + _DEVIATIONS * np.sqrt(0.5 * size) + 1.0)
+        chosen = int(np.argmax(heights >= heights.max() - slack))
+        if chosen and not np.array_equal(np.sort(before.functions), np.sort(state.active)):
+            problem = Latent(Dense(columns[:, place]), Flat(), sites)
+            own = problem.evaluate(np.arange(size), state.alpha, 1.0)
+            if own is not None:
+                return [Weights(state.active, own.mean), *points]
+        return [points[chosen], *points[:chosen], *points[chosen + 1 :]]
 
 
 def _learned(model: RVC, solver: Solver, basis: Basis, part: Samples) -> Basis:
@@ -262,12 +287,15 @@ def _by_passes(
     solution = model._run(quick, problem, max(model.tol, _START_TOL))
 
     def pass_over(rows: Rows, labelled: Labelled, part: Samples, solver: Solver) -> Solution:
-        def expand(active: Array, mean: Array) -> Exact:
-            sums = rows.total(LabelSumsOf(basis, labelled, model.link_, active, mean))
-            weights = np.zeros(basis.distinct_.size)
-            weights[active] = mean
+        def expand(points: list[Weights]) -> Expansion:
+            weights = np.zeros((len(points), basis.distinct_.size))
+            for k, point in enumerate(points):
+                weights[k, point.functions] = point.values
+            active = np.flatnonzero(weights.any(axis=0))
+            sums = rows.total(LabelSumsOf(basis, labelled, model.link_, active, weights[:, active]))
             prior = as_prior(prior_of(model.prior, model.link_), sums.count, labels=True)
-            return Exact(sums.design(), prior, sums.sites(weights))
+            problem = Exact(sums.design(), prior, sums.sites(weights[0]))
+            return Expansion(problem, sums.values)
 
         each = float(labelled.factors @ labelled.totals) / part.weights.sum()
         seen = Drawn(basis, part, model.link_, each)

@@ -1,20 +1,20 @@
 """Newton's method for labels whose rows are seen by passes: each step is a regression.
 
-A pass expands the likelihood about the model found so far. With that expansion held, functions and
-precisions are searched as in a regression with known noise. When the model does not move any more
-its evidence is Laplace's. A search from nothing at that expansion tells whether there is a better
-model elsewhere, which is then taken to its own end.
+A pass expands the likelihood about the weights found so far. If these are near the mode of the
+model, functions and precisions are searched as in a regression with known noise; else only the mode
+is looked for. When nothing moves any more the evidence is Laplace's. A search from nothing at that
+expansion tells whether there is a better model elsewhere, which is then taken to its own end.
 
 Far from where it was expanded the likelihood is another, and steps may lead astray. A sample of the
-rows, each counted as often as there are rows for it, tells where they do, and then also the weights
-about which to expand next.
+rows, each counted as often as there are rows for it, tells how far to follow them (`Drawn`). The
+pass also tells the likelihood of other points on the way; if one of them is better, it is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
@@ -25,21 +25,48 @@ from sparsebayes.engine.solvers.driver import start
 from sparsebayes.engine.solvers.growth import settle
 
 Array = np.ndarray
-Expand = Callable[[Array, Array], Exact]  # from functions and their weights: one pass
-Search = Callable[[Solver, Exact, float], Solution]
 
-_MOST = 20  # passes
-_APART = 1e-9  # of a function's length that others leave of it, at least
-# Nats that are left to gain in the weights at the end, and the part of those in the precisions.
-_MODE, _SHARE = 0.01, 0.1
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of some functions; the others have none."""
+
+    functions: Array
+    values: Array
+
+
+class Expansion(NamedTuple):
+    """What a pass tells.
+
+    Attributes
+    ----------
+    problem : Exact
+        That of labels expanded about some weights.
+    values : ndarray
+        The log likelihood there, and with other weights.
+    """
+
+    problem: Exact
+    values: Array
+
+
+Expand = Callable[[list[Weights]], Expansion]  # about the first of them: one pass
+Search = Callable[[Solver, Exact, float], Solution]
 
 
 class Drawn(Protocol):
     """A sample of the rows."""
 
-    def mode(self, active: Array, alpha: Array, mean: Array) -> Array:
-        """The weights of a model about which to expand, from those of the last expansion."""
+    def follow(self, before: Weights, state: State) -> list[Weights]:
+        """About which weights to expand next, and others on the way from some to a state's."""
         ...
+
+
+_MOST = 20  # passes
+_APART = 1e-9  # of a function's length that others leave of it, at least
+# Nats that are left to gain in the weights at the end, and the part of those in the precisions.
+_MODE, _SHARE = 0.01, 0.1
+_NEAR = 0.5  # nats for each function by which weights that are near may be off
 
 
 def passes(
@@ -50,7 +77,7 @@ def passes(
     Parameters
     ----------
     expand : callable
-        From functions and their weights to the problem of labels expanded about these.
+        From weights to what a pass tells.
     drawn : Drawn
     first : Solution
         A model of some rows.
@@ -59,33 +86,52 @@ def passes(
     tol : float
         Of 1000 samples.
     """
-    active, alpha, mean = first.state.active, first.state.alpha, first.state.mean
+    model = first.state
+    points = [Weights(model.active, model.mean)]
     path: list[float] = []
-    explored = asked = False
+    sane: tuple[State, Exact] | None = None
+    explored = False
     for count in range(1, _MOST + 1):
-        problem = expand(active, mean)
+        problem, values = expand(points)
         enough = tol * max(1.0, problem.n_samples / 1000.0)
-        state = _begun(problem, active, alpha)
-        left = np.inf
-        if state.active.size == active.size:
-            moved = state.mean - mean
-            left = 0.5 * float(moved @ (state.gram @ moved) + state.alpha @ moved**2)
-        best = _settled(problem, state, enough)
-        path.append(best.objective)
-        if left <= max(_MODE, _SHARE * enough) and best.objective - state.objective <= enough:
-            if explored:
-                return Solution(best, _rising(path), count, Stop.CONVERGED, problem)
-            explored = True
-            found = search(_deeply(solver), problem, tol).state
-            if found.objective <= best.objective + enough:
-                return Solution(best, _rising(path), count, Stop.CONVERGED, problem)
-            best = found
-        if not np.array_equal(best.active, active):
-            asked = False
-        mean = best.mean if asked else drawn.mode(best.active, best.alpha, best.mean)
-        asked = asked or mean is not best.mean  # the sample is followed once
-        active, alpha = best.active, best.alpha
-    return Solution(best, _rising(path), count, Stop.MAX_ITER, problem)
+        heights = values - [_penalty(model, point) for point in points]
+        best, near = int(np.argmax(heights)), max(enough, _NEAR * model.active.size)
+        if heights[best] > heights[0] + near:
+            points = [points[best]]
+            continue
+        state = _begun(problem, model)
+        left = _left(state, points[0])
+        model = state
+        if left <= near:
+            model = _settled(problem, state, enough)
+            sane = model, problem
+            path.append(model.objective)
+            if left <= max(_MODE, _SHARE * enough) and model.objective - state.objective <= enough:
+                found = None if explored else search(_deeply(solver), problem, tol).state
+                explored = True
+                if found is None or found.objective <= model.objective + enough:
+                    return Solution(model, _rising(path), count, Stop.CONVERGED, problem)
+                model = found
+        points = drawn.follow(points[0], model)
+    model, problem = sane or (state, problem)
+    return Solution(model, _rising(path or [model.objective]), count, Stop.MAX_ITER, problem)
+
+
+def _penalty(model: State, weights: Weights) -> float:
+    """What the prior of a model takes off; functions that it has not are free."""
+    known = dict(zip(model.active.tolist(), model.alpha.tolist(), strict=True))
+    alpha = np.array([known.get(number, 0.0) for number in weights.functions.tolist()])
+    return 0.5 * float(alpha @ weights.values**2)
+
+
+def _left(state: State, weights: Weights) -> float:
+    """Nats between weights and the mode of the expansion about them."""
+    place = {number: k for k, number in enumerate(state.active.tolist())}
+    if not all(number in place for number in weights.functions.tolist()):
+        return np.inf
+    moved = state.mean.copy()
+    moved[[place[number] for number in weights.functions.tolist()]] -= weights.values
+    return 0.5 * float(moved @ (state.gram @ moved) + state.alpha @ moved**2)
 
 
 def _deeply(solver: Solver) -> Solver:
@@ -95,8 +141,9 @@ def _deeply(solver: Solver) -> Solver:
     return replace(solver, policy=replace(solver.policy, tiny=0))
 
 
-def _begun(problem: Exact, active: Array, alpha: Array) -> State:
-    """These functions, or as many of them as the sums can tell apart."""
+def _begun(problem: Exact, model: State) -> State:
+    """The functions and precisions of a model, or as many of them as the sums can tell apart."""
+    active, alpha = model.active, model.alpha
     state = problem.evaluate(active, alpha, 1.0)
     if state is not None:
         return state

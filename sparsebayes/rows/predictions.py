@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -61,10 +62,14 @@ def _lazily(method: Callable[..., Any], model: Any, X: Any, args: Any, kwargs: A
             f"{model.n_features_in_}."
         )
     X = X.rechunk({1: -1})
-    trial = method(model, np.zeros((1, model.n_features_in_)), *args, **kwargs)
-    whole = trial if isinstance(trial, tuple) else (trial,)
+    model = copy.copy(model)
+    model.__dict__.pop("feature_names_in_", None)  # chunks are arrays, whose names were looked at
+    trial, other = (
+        method(model, np.zeros((count, model.n_features_in_)), *args, **kwargs) for count in (1, 2)
+    )
+    whole, wider = (one if isinstance(one, tuple) else (one,) for one in (trial, other))
     shapes = [one.shape[1:] for one in whole]
-    if any(len(shape) > 1 or one.shape[0] != 1 for shape, one in zip(shapes, whole, strict=True)):
+    if shapes != [one.shape[1:] for one in wider]:
         raise ValueError("Only what is said of each row by itself can be had of a dask collection.")
     widths = [shape[0] if shape else 1 for shape in shapes]
     kind = np.result_type(*whole) if len(whole) > 1 else whole[0].dtype

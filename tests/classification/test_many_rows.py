@@ -56,14 +56,15 @@ def test_the_evidence_is_laplaces(link) -> None:
     state = Latent(Dense(columns), Flat(), sites).evaluate(active, alpha, 1.0)
     weights = np.zeros(8)
     weights[active] = state.mean
-    sums = LabelSums.of(columns[:90], *_some(samples, link, slice(90)), (columns @ weights)[:90])
+    f = (columns @ weights)[:, None]
+    sums = LabelSums.of(columns[:90], *_some(samples, link, slice(90)), f[:90])
     rest = slice(90, None)
-    sums += LabelSums.of(columns[rest], *_some(samples, link, rest), (columns @ weights)[rest])
+    sums += LabelSums.of(columns[rest], *_some(samples, link, rest), f[rest])
     found = Exact(sums.design(), Flat(), sums.sites(weights)).evaluate(active, alpha, 1.0)
     assert found.evidence == pytest.approx(state.evidence, abs=1e-9)
     assert found.mean == pytest.approx(state.mean, abs=1e-7)
     weights[active] += 1e-4
-    moved = LabelSums.of(columns, sites, columns @ weights)
+    moved = LabelSums.of(columns, sites, (columns @ weights)[:, None])
     found = Exact(moved.design(), Flat(), moved.sites(weights)).evaluate(active, alpha, 1.0)
     assert found.mean == pytest.approx(state.mean, abs=1e-5)
     assert found.evidence == pytest.approx(state.evidence, abs=1e-4)
@@ -122,13 +123,25 @@ def test_a_weight_counts_as_rows(waves) -> None:
     once = Chunk(0, X, y, weights.astype(float))
     again = Chunk(0, *(np.repeat(one, weights, axis=0) for one in (X, y, np.ones(500))))
     expanded = label_sums.LabelSumsOf(
-        basis, labelled, "logit", np.array([1, 4]), np.array([0.5, -2.0])
+        basis, labelled, "logit", np.array([1, 4]), np.array([[0.5, -2.0], [0.0, 1.0]])
     )
     squares = label_sums.LeastSquaresOf(basis, labelled)
-    for work, names in [(expanded, "count value pull gram"), (squares, "count moments gram")]:
+    for work, names in [(expanded, "count values pull gram"), (squares, "count moments gram")]:
         for name in names.split():
             found, expected = (getattr(work(chunk), name) for chunk in (once, again))
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_labels_that_are_nearly_separated(monkeypatch) -> None:
+    """Where steps of Newton's method lead astray."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (20_000, 2))
+    f = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.2 * rng.standard_normal(20_000)
+    model = RVC(RBF(0.9, centres=points()), link="logit", calibrate=None)
+    rows = by_rows(monkeypatch, clone(model), X, f > 0.2)
+    model.fit(X, f > 0.2)
+    assert model.converged_
+    assert model.log_evidence_ == pytest.approx(rows.log_evidence_, abs=5.0)
 
 
 def test_weights_of_classes(waves) -> None:

@@ -202,8 +202,8 @@ class LabelSums:
         Samples, however often each counts.
     count : float
         ``Σ w`` of their weights.
-    value : float
-        The log likelihood.
+    values : ndarray, (P,)
+        The log likelihood there, and elsewhere.
     pull : ndarray, (M,)
         Φᵀτ, its derivatives.
     gram : ndarray, (M, M)
@@ -212,19 +212,26 @@ class LabelSums:
 
     n_rows: int
     count: float
-    value: float
+    values: Array
     pull: Array
     gram: Array
 
     @classmethod
+    def nothing(cls, n_functions: int, n_values: int) -> LabelSums:
+        """Of no samples."""
+        none = np.zeros(n_functions)
+        return cls(0, 0.0, np.zeros(n_values), none, np.zeros((n_functions, n_functions)))
+
+    @classmethod
     def of(cls, columns: Array, sites: Sites, f: Array) -> LabelSums:
-        """Of samples of the functions, (N, M), about f, (N,); sites have one output."""
-        expansion = sites.expand(f[:, None], None)
+        """Of samples of the functions, (N, M), about the first f, (N, P); sites have one output."""
+        expansion = sites.expand(f[:, :1], None)
         assert isinstance(expansion, OneOutput)
+        others = [sites.expand(one[:, None], None).value for one in f.T[1:]]
         return cls(
             len(columns),
             float(sites.weights.sum()),
-            expansion.value,
+            np.array([expansion.value, *others]),
             columns.T @ expansion.slope[:, 0],
             gram(columns, expansion.curve),
         )
@@ -233,7 +240,7 @@ class LabelSums:
         return LabelSums(
             self.n_rows + other.n_rows,
             self.count + other.count,
-            self.value + other.value,
+            self.values + other.values,
             self.pull + other.pull,
             self.gram + other.gram,
         )
@@ -244,7 +251,7 @@ class LabelSums:
     def sites(self, weights: Array) -> ExpandedLabels:
         """As a regression; `weights` are w, (M,), about which it was expanded."""
         moved = self.gram @ weights
-        constant = self.value - float(weights @ self.pull) - 0.5 * float(weights @ moved)
+        constant = float(self.values[0]) - float(weights @ self.pull) - 0.5 * float(weights @ moved)
         none = np.empty(0)
         return ExpandedLabels(
             none, none, 1.0, n_counted=self.count, squares=np.array([self.count]),
