@@ -147,7 +147,9 @@ def _read_chunks(
     training = [told + held for told in task.judge(model, X, y)]
     notes = _told(caught)
     if args.folds >= 2:
-        notes.append("no cross-validation: the file is large, and was read in chunks")
+        notes.append(
+            "no cross-validation: it needs all rows in memory, and these were read in chunks"
+        )
     return data, FitResult(model, training, notes=notes)
 
 
