@@ -94,7 +94,7 @@ def _fit(parser: ArgumentParser) -> None:
         type=positive_whole,
         metavar="N",
         help="read so many rows at a time, and hold a sample only (default: all at once, files of "
-        "more than 64 MB a million cells at a time)",
+        "more than 64 MB half a million cells at a time)",
     )
     parser.add_argument("--quiet", action="store_true", help="print no report")
     # What belongs to one task has no default here, so that it is known whether it was given.

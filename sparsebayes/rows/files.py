@@ -10,7 +10,7 @@ from sparsebayes.rows.csv_reader import CSVFile
 from sparsebayes.rows.parquet_reader import ParquetFile
 from sparsebayes.rows.table import Array, Column, Table, TableError, TableFile
 
-_CELLS = 1 << 20  # of a chunk: 8 MB as numbers
+_CELLS = 1 << 19  # of a chunk: 4 MB as numbers
 Path = str | os.PathLike[str]
 
 
@@ -104,7 +104,7 @@ class CSV(FileRows):
     features : list of str, default=None
         The inputs; None for all other columns.
     chunk_rows : int, default=None
-        Rows that are read at a time; None for those of a million cells.
+        Rows that are read at a time; None for those of half a million cells.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Parquet(FileRows):
     features : list of str, default=None
         The inputs, which must be numbers; None for all other columns.
     chunk_rows : int, default=None
-        Rows that are read at a time; None for those of a million cells.
+        Rows that are read at a time; None for those of half a million cells.
     weight : str, default=None
         Column of sample weights; chunks are then ``(X, y, weights)``.
 
@@ -196,7 +196,7 @@ class Parquet(FileRows):
 
 
 def rows_at_a_time(file: TableFile, chunk_rows: int | None) -> int:
-    """Rows of a chunk: as given, or those of a million cells."""
+    """Rows of a chunk: as given, or those of half a million cells."""
     if chunk_rows is None:
         return max(1, _CELLS // len(file.header.columns))
     return whole_number("chunk_rows", chunk_rows)

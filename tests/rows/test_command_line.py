@@ -70,7 +70,7 @@ def test_predictions_are_written_chunk_by_chunk(table, capsys, monkeypatch):
     argv = ["fit", "big.csv", "--target", "y", "-o", "m.skops", "--folds", "0", "--quiet"]
     assert main([*argv, "--length-scale", "1"]) == 0
     texts = []
-    for cells in (1 << 20, 30):
+    for cells in (1 << 19, 30):
         monkeypatch.setattr("sparsebayes.rows.files._CELLS", cells)
         assert main(["predict", "m.skops", "big.csv", "-o", "out.csv"]) == 0
         assert "500 rows written" in capsys.readouterr().out

@@ -13,6 +13,7 @@ from sparsebayes import RVC, RVR
 from sparsebayes.basis import RBF
 from sparsebayes.rows import CSV, Parquet
 from sparsebayes.rows.csv_reader import as_numbers
+from sparsebayes.rows.table import Column
 
 RNG = np.random.default_rng(0)
 N = 1000
@@ -93,6 +94,18 @@ def test_large_whole_numbers_keep_their_digits(tmp_path):
     large = np.arange(N) % 2 + 2**55
     source = write("csv", tmp_path, columns(large))(target="y", chunk_rows=300)
     assert_array_equal(join(source)[1], large)
+
+
+def test_what_looks_like_a_number_is_text(tmp_path):
+    for odd in ("--5", "007", "1.0", "٣"):
+        labels = np.array(["1", "2", odd] * 10)
+        table = {"a": np.arange(30), "y": labels}
+        source = write("csv", tmp_path, table)(target="y", chunk_rows=7)
+        assert source.kind == ("text" if odd == "--5" else "numbers")
+        column = Column("y", as_text=True)
+        for part in source.file.tables(["y"], 7):
+            column.add(part)
+        assert not column.plain and column.counts == {"1": 10, "2": 10, odd: 10}
 
 
 def test_weights_of_a_column(tmp_path):
