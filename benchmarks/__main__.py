@@ -16,7 +16,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 GROUPS = {
-    "regression": ("sinc", "friedman", "large", "stall", "draws"),
+    "regression": ("sinc", "friedman", "scales", "large", "stall", "draws"),
     "classification": ("ripley", "banana", "moons", "digits", "moons-large", "classes"),
     "classifiers": ("labels", "handwritten", "crabs"),
     "predictive": ("uncertainty", "defaults"),
@@ -59,8 +59,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--size",
         type=int,
-        help="with --only friedman, moons, noise, union, coverage or cost: this number of samples "
-        "alone; with --only time --data memory-map: so many in the file",
+        help="with --only friedman, scales, moons, noise, union, coverage or cost: this number of "
+        "samples alone; with --only time --data memory-map: so many in the file",
     )
     parser.add_argument(
         "--seed",
@@ -108,6 +108,7 @@ def measure(
         large,
         regression,
         sampling,
+        scales,
         stall,
         uncertainty,
     )
@@ -119,6 +120,8 @@ def measure(
     quick, size = options.quick, options.size
     if section in large.SECTIONS:
         yield from large.run(quick, section)
+    elif section == "scales":
+        yield from scales.run(quick, size)
     elif section == "stall":
         yield from stall.run(quick)
     elif section == "draws":

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.many_rows``: a hundred thousand rows, more candidates, and products.
+"""``python -m benchmarks.many_rows``: a hundred thousand rows, more candidates, products, memory.
 
 CPU seconds of one thread. The error is the root mean square difference from the function without
 noise, at other inputs; the noise has variance 1.
@@ -11,6 +11,7 @@ import resource
 import time
 
 import numpy as np
+from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from sparsebayes import RVR, Statistics, datasets
@@ -58,16 +59,21 @@ def default_fit(n_rows: int) -> None:
     )
 
 
+def waves(n_rows: int) -> tuple[Array, Array, Array]:
+    """A rough function of two inputs of four."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-3, 3, (n_rows, 4))
+    y = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]) + X[:, 2] ** 2 / 18
+    return X, y + 0.3 * rng.standard_normal(n_rows), np.array([0.9, 1.2, 3.0, 30.0])
+
+
 def sets(n_rows: int) -> dict[str, tuple[Array, Array, Array]]:
     """Inputs, targets and length scales."""
     found = {}
     for name, width in (("friedman1", 1.0), ("friedman1, narrow", 0.6)):
         X, y, _ = datasets.make_friedman1(n_rows, random_state=len(found))
         found[name] = X, y, width * SCALES
-    rng = np.random.default_rng(5)
-    X = rng.uniform(-3, 3, (n_rows, 4))
-    y = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]) + X[:, 2] ** 2 / 18
-    found["waves"] = X, y + 0.3 * rng.standard_normal(n_rows), np.array([0.9, 1.2, 3.0, 30.0])
+    found["waves"] = waves(n_rows)
     X, y, _ = datasets.make_friedman2(n_rows, random_state=0)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     scales = RVR(calibrate=None).fit(X[:1500], y[:1500]).length_scale_
@@ -117,7 +123,44 @@ def products_once() -> None:
             )
 
 
-PARTS = ("fit", "candidates", "products")
+def plain_sets(n_rows: int) -> dict[str, tuple[Array, Array, float | Array]]:
+    """Inputs, targets and the widths of a kernel at every row."""
+    found: dict[str, tuple[Array, Array, float | Array]] = {}
+    makers = (datasets.make_friedman1, datasets.make_friedman2, datasets.make_friedman3)
+    for make, width in zip(makers, (np.sqrt(5.0), 2.0, 1.5), strict=True):
+        X, y, _ = make(n_rows, random_state=0)
+        found[make.__name__[5:]] = (X - X.mean(axis=0)) / X.std(axis=0), y / y.std(), width
+    found["waves"] = waves(n_rows)
+    rng = np.random.default_rng(6)
+    X = rng.uniform(-10, 10, (n_rows, 2))
+    y = np.sinc(np.hypot(X[:, 0], X[:, 1]) / np.pi) + 0.1 * rng.standard_normal(n_rows)
+    found["sinc"] = X, y, 2.0
+    return found
+
+
+def memory(n_rows: int, only: str | None = None) -> None:
+    """Plain fits with a kernel at every row, with the working memory of before and four times."""
+    print(
+        f"evidence of {n_rows} rows with four times the working memory, and without it above that"
+    )
+    for name, (X, y, scales) in plain_sets(n_rows).items():
+        if only not in (None, name):
+            continue
+        told = []
+        for factor in (4, 1):
+            with config_context(working_memory=1024 * factor):
+                before = time.process_time()
+                model = RVR(RBF(scales, centres=n_rows), adapt=None, calibrate=None).fit(X, y)
+                told.append((model.log_evidence_, time.process_time() - before))
+        (much, longer), (own, seconds) = told
+        print(
+            f"  {name}: {much:.1f} ({longer:.1f} s), {own - much:.1f} ({seconds:.1f} s, "
+            f"{len(model.relevance_)} functions)",
+            flush=True,
+        )
+
+
+PARTS = ("fit", "candidates", "products", "memory")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.many_rows", description=__doc__)
@@ -131,3 +174,6 @@ if __name__ == "__main__":
             more_candidates(arguments.rows)
         if arguments.only in (None, "products"):
             products_once()
+        if arguments.only in (None, "memory"):
+            memory(10_000)
+            memory(20_000, "friedman1")

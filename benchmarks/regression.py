@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.regressors import GRID, Model, all_models
+from benchmarks.peers.regressors import BRIEF, GRID, PLAIN, Model, all_models
 from benchmarks.tools import tables
 from benchmarks.tools.measure import compare, one_thread, repeated
 from benchmarks.tools.tasks import Task, friedman, sinc
@@ -135,6 +135,8 @@ def to_markdown(results: dict[str, list[dict[str, Record]]]) -> str:
 
 
 NOTES = f"""\
+- {PLAIN} is `RVR(RBF(width), adapt=None, calibrate=None)`, {BRIEF} the same with
+  `solver=Sequential(brief=True)`, which ends after growth and one restart.
 - The width of the kernel is the task's, γ = 1/9 for sinc and 0.1 for Friedman #1 in
   `exp(-γ‖x−z‖²)`; only `GaussianProcessRegressor` (constant × RBF + white, one length scale,
   no restarts) tunes it.

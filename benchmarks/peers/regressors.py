@@ -18,8 +18,11 @@ from sklearn.svm import SVR
 from benchmarks.tools.tasks import Task
 from sparsebayes import RVR
 from sparsebayes.basis import RBF
+from sparsebayes.engine import Sequential
 
 Array = np.ndarray
+PLAIN = "RVR, plain"  # no calibration by rows that are held out
+BRIEF = "RVR, plain and brief"  # nor ways on from where growth and a restart end
 GRID = {"C": [1.0, 10.0, 100.0], "epsilon": [0.01, 0.1, 0.5]}
 
 
@@ -160,4 +163,6 @@ def gpr() -> Model:
 
 def all_models() -> list[Model]:
     """The models of the comparison, ours first."""
-    return [our_rvr(), fast_rvr(), ard(), svr(), svr_grid(), gpr()]
+    plain = our_rvr(PLAIN, adapt=None, calibrate=None)
+    brief = our_rvr(BRIEF, adapt=None, calibrate=None, solver=Sequential(brief=True))
+    return [our_rvr(), plain, brief, fast_rvr(), ard(), svr(), svr_grid(), gpr()]

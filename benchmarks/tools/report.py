@@ -13,6 +13,7 @@ from benchmarks import (
     large,
     regression,
     sampling,
+    scales,
     stall,
     uncertainty,
 )
@@ -20,6 +21,7 @@ from benchmarks.calibration import page as calibration
 from benchmarks.classifiers import page as classifiers
 from benchmarks.denoisers import page as denoisers
 from benchmarks.noise_and_targets import page as noise_and_targets
+from benchmarks.peers.regressors import BRIEF, PLAIN
 from benchmarks.tools import tables
 
 FACTORS = {  # the largest fit time of RVR, in fastrvm's
@@ -29,6 +31,7 @@ FACTORS = {  # the largest fit time of RVR, in fastrvm's
     "Friedman #1 2000": 1 / 12,
     "Friedman #1 5000": 1 / 25,
 }
+PLAIN_FACTORS = {"sinc 100": 3.0}  # the same without calibration
 EVIDENCE_SLACK = 1.0
 GROWTH = 2.3
 STALL_SIZE, STALL_GAMMA, STALL_RMSE = 240, 0.03, 1.7
@@ -51,6 +54,11 @@ def _speed_limits(tasks: dict[str, Any]) -> Iterator[tables.Limit]:
         data_sets = tasks[name]
         ratio = regression.ratio(data_sets, "RVR")
         yield tables.at_most(f"{name}: fit time / fastrvm", ratio, factor)
+        for model in (PLAIN, BRIEF) if name in PLAIN_FACTORS else ():
+            ratio = regression.ratio(data_sets, model)
+            if ratio is not None:
+                what = f"{name}: fit time of {model} / fastrvm"
+                yield tables.at_most(what, ratio, PLAIN_FACTORS[name])
     for name, data_sets in tasks.items():
         worst = regression.worst_difference(data_sets)
         yield (
@@ -73,6 +81,7 @@ def _speed_limits(tasks: dict[str, Any]) -> Iterator[tables.Limit]:
 def limits(results: dict[str, Any]) -> list[tables.Limit]:
     """(what, limit, measured, met) for all limits whose measurements are there."""
     out = list(_speed_limits({**results.get("sinc", {}), **results.get("friedman", {})}))
+    out += scales.limits(results.get("scales", {}))
     out += large.limits(results, "large")
     records = results.get("stall", {}).values()
     if records:
@@ -119,6 +128,8 @@ def render(results: dict[str, Any]) -> str:
     tasks = {**results.get("sinc", {}), **results.get("friedman", {})}
     if tasks:
         parts += ["## Against other packages\n", regression.NOTES, regression.to_markdown(tasks)]
+    if "scales" in results:
+        parts += ["## Learning length scales\n", scales.to_markdown(results["scales"])]
     if "large" in results:
         parts += ["## RVR alone on many samples, Friedman #1\n"]
         parts += [large.to_markdown(results["large"])]

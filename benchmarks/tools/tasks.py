@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.datasets import load_digits, make_friedman1, make_moons
@@ -97,6 +97,16 @@ def ripley(seed: int = 0) -> Labelled:
     data = load_benchmark("ripley_synth")
     y, y_test = data["y_train"].astype(int), data["y_test"].astype(int)
     return Labelled("Ripley 250", seed, 4.0, data["X_train"], y, data["X_test"], y_test)
+
+
+def ripley_draw(seed: int = 0) -> Labelled:
+    """Ripley's mixture as it is stored for seed 0, else 250 of all its samples, drawn at random."""
+    task = ripley(seed)
+    if seed == 0:
+        return task
+    X, y = np.vstack([task.X, task.X_test]), np.concatenate([task.y, task.y_test])
+    train, test = np.split(np.random.default_rng(seed).permutation(len(y)), [len(task.y)])
+    return replace(task, X=X[train], y=y[train], X_test=X[test], y_test=y[test])
 
 
 def banana(seed: int = 0) -> Labelled:

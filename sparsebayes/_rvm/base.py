@@ -107,6 +107,11 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         """The distinct functions at X."""
         return design_of(basis, X, memory_budget())
 
+    def _first_design(self, basis: Basis, X: Array) -> Design:
+        """The same before length scales are learned: where a process does, nobody asks for it."""
+        later = self._learns(basis) and covariances_known(basis)
+        return design_of(basis, X, memory_budget(), later=later)
+
     def _learns(self, basis: Basis) -> bool:
         """Whether there are length scales to be learned."""
         given = self.adapt == "auto" and basis.scales_given

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from sparsebayes.basis import Basis
 
@@ -45,15 +44,15 @@ def input_importances(basis: Basis, weights: Array, X: Array, sample_weight: Arr
         chosen = np.sort(np.random.default_rng(0).choice(n_rows, size, replace=False))
         X, sample_weight = X[chosen], sample_weight[chosen]
     values = basis.columns(X)
-    changes = np.zeros(n_inputs)
+    changes, width = np.zeros(n_inputs), -(-_BLOCK // len(X))
     for level in _quantiles(X, sample_weight):
-        for part in gen_batches(n_inputs, -(-_BLOCK // len(X))):
-            inputs = np.arange(n_inputs)[part]
+        for start in range(0, n_inputs, width):
+            inputs = np.arange(start, min(start + width, n_inputs))
             moved = np.repeat(X[None], inputs.size, axis=0)
             moved[np.arange(inputs.size), :, inputs] = level[inputs, None]
             columns = basis.columns(moved.reshape(-1, n_inputs))
             change = (columns.reshape(inputs.size, *values.shape) - values) @ weights.T  # (·, n, K)
-            changes[part] += (change**2).sum(axis=2) @ sample_weight
+            changes[inputs] += (change**2).sum(axis=2) @ sample_weight
     total = changes.sum()
     return changes / total if total > 0 else changes
 

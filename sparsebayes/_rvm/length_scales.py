@@ -133,9 +133,12 @@ def _level_distance(values: Array) -> float:
     return float(np.median(np.diff(levels))) if levels.size > 2 else 0.0
 
 
-def design_of(basis: Basis, X: Array, memory_budget: int) -> Design:
-    """The distinct functions of a basis at the rows of X."""
+def design_of(basis: Basis, X: Array, memory_budget: int, *, later: bool = False) -> Design:
+    """The distinct functions of a basis at the rows of X; `later`, when they are asked for."""
     functions = basis.distinct_
     return make_design(
-        lambda index: basis.columns(X, functions[index]), (len(X), functions.size), memory_budget
+        lambda index: basis.columns(X, functions[index]),
+        (len(X), functions.size),
+        memory_budget,
+        later=later,
     )

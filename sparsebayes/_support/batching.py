@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sklearn import get_config
-from sklearn.utils import gen_batches
 
 _OVERHEAD = 16  # numbers that any row takes besides: inputs, results, indices
 
@@ -17,4 +16,5 @@ def memory_budget() -> int:
 
 def batches(n_rows: int, numbers: int) -> Iterator[slice]:
     """Slices of the rows; each takes the memory budget at so many numbers a row."""
-    return gen_batches(n_rows, max(1, memory_budget() // 8 // (numbers + _OVERHEAD)))
+    size = max(1, memory_budget() // 8 // (numbers + _OVERHEAD))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

@@ -91,9 +91,9 @@ def choose(
     given = folds is not None and is_splitter(folds)
     some = samples if given else spread_sample(samples, _MOST_ROWS)
     candidates = _candidates(model, links, basis, some)
-    parts = _folds(some, folds)
+    parts = _folds(some, folds) if len(candidates) > 1 else []
     best, held = candidates[0], None
-    if len(candidates) > 1 and parts:
+    if parts:
         best, held = _most_likely(model, solver, candidates, some, parts)
     basis = at_scales(basis, best.log_scales)
     whole = some is samples and (given or isinstance(folds, str))

@@ -109,9 +109,8 @@ def fit_rows(
 ) -> None:  # fmt: skip
     """Choose and fit; `samples` are all rows, where they are held."""
     size = sample_size(model.basis)
-    if rows.n_rows is None or rows.n_rows >= _FEW * _MANY:
-        size = max(size, _MANY)
-    survey = rows.total(SurveyOf(size))
+    fewer = rows.n_rows is not None and rows.n_rows < _FEW * _MANY
+    survey = rows.total(SurveyOf(size if fewer else max(size, _MANY)))
     labelled = _classes(model, survey, class_weight)
     if not _has_sums(model, labelled.classes.size):
         raise ValueError(
@@ -120,6 +119,8 @@ def fit_rows(
             "for rows in chunks take link='least_squares', or 'logit' with two classes."
         )
     sample = survey.sample
+    if sample.n_rows < _FEW * _MANY:
+        sample = sample.first(size)
     for few in survey.of_class.values():
         known = np.isin(few.numbers, sample.numbers)
         place = np.argsort(np.append(sample.numbers, few.numbers[~known]), kind="stable")

@@ -13,12 +13,13 @@ about which to expand next.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
-from sparsebayes.engine import Exact, Policy, Solution, Solver, State, Stop
+from sparsebayes.engine import Exact, Policy, Sequential, Solution, Solver, State, Stop
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.solvers.driver import start
 from sparsebayes.engine.solvers.growth import settle
@@ -60,7 +61,7 @@ def passes(
     """
     active, alpha, mean = first.state.active, first.state.alpha, first.state.mean
     path: list[float] = []
-    explored = turned = False
+    explored = asked = False
     for count in range(1, _MOST + 1):
         problem = expand(active, mean)
         enough = tol * max(1.0, problem.n_samples / 1000.0)
@@ -75,15 +76,23 @@ def passes(
             if explored:
                 return Solution(best, _rising(path), count, Stop.CONVERGED, problem)
             explored = True
-            found = search(solver, problem, tol).state
+            found = search(_deeply(solver), problem, tol).state
             if found.objective <= best.objective + enough:
                 return Solution(best, _rising(path), count, Stop.CONVERGED, problem)
             best = found
-        same = np.array_equal(best.active, active)
-        told = best.mean if same and turned else drawn.mode(best.active, best.alpha, best.mean)
-        turned = told is not best.mean
-        active, alpha, mean = best.active, best.alpha, told
+        if not np.array_equal(best.active, active):
+            asked = False
+        mean = best.mean if asked else drawn.mode(best.active, best.alpha, best.mean)
+        asked = asked or mean is not best.mean  # the sample is followed once
+        active, alpha = best.active, best.alpha
     return Solution(best, _rising(path), count, Stop.MAX_ITER, problem)
+
+
+def _deeply(solver: Solver) -> Solver:
+    """The same solver, which does not stop early because a model is small: sums are cheap."""
+    if not isinstance(solver, Sequential):
+        return solver
+    return replace(solver, policy=replace(solver.policy, tiny=0))
 
 
 def _begun(problem: Exact, active: Array, alpha: Array) -> State:

@@ -19,6 +19,9 @@ from scipy.linalg import blas, lapack, qr
 
 Array = np.ndarray
 
+# Small matrices are a matter of calls: these are looked up once, and called without keywords.
+_dpotrf, _dpotrs, _dtrtri = lapack.dpotrf, lapack.dpotrs, lapack.dtrtri
+
 _MANY_OPERATIONS = 1e8  # multiplications: some milliseconds, for which threads are worth it
 _LOST = 1e-13  # a pivot this small a part of its diagonal entry has hardly a digit left
 _LEAF = 64  # rows of a triangle below which halving it takes longer than it saves
@@ -51,6 +54,8 @@ class _Limit:
         everybody = all(one in self._lifted for one in self._inside)
         oneself = thread in self._lifted or thread not in self._inside
         for pool, size, own in zip(_pools(), self._before, self._own[thread], strict=True):
+            if size == own == 1:
+                continue
             if getattr(pool, "threading_layer", None) == "openmp":
                 pool.set_num_threads(own if oneself else 1)
                 continue
@@ -117,22 +122,22 @@ def own_threads(operations: float) -> AbstractContextManager[None]:
 
 def cholesky(matrix: Array, *, in_place: bool = False) -> Array | None:
     """Lower Cholesky factor of a symmetric matrix, or None where it is not positive definite."""
-    # .T: Fortran order without a copy
-    factor, info = lapack.dpotrf(matrix.T, lower=1, clean=1, overwrite_a=in_place)
+    # .T: Fortran order without a copy; the others are lower, clean and overwrite_a
+    factor, info = _dpotrf(matrix.T, 1, 1, in_place)
     return factor if info == 0 else None
 
 
 def factorise(matrix: Array) -> Array | None:
     """`cholesky`, None also where what is left of a diagonal entry is rounding."""
     factor = cholesky(matrix)
-    if factor is None or np.any(factor.diagonal() ** 2 < _LOST * matrix.diagonal()):
+    if factor is None or (np.square(factor.diagonal()) < _LOST * matrix.diagonal()).any():
         return None
     return factor
 
 
 def solve(factor: Array, rhs: Array) -> Array:
     """``(L Lᵀ)⁻¹ rhs`` for a lower factor L."""
-    return lapack.dpotrs(factor, rhs, lower=1)[0]
+    return _dpotrs(factor, rhs, 1)[0]  # lower
 
 
 def half_solve(factor: Array, rhs: Array) -> Array:
@@ -217,7 +222,7 @@ def orthonormal(columns: Array, basis: Array) -> Array:
 
 def inverse_triangle(factor: Array) -> Array:
     """``L⁻¹``."""
-    return lapack.dtrtri(factor, lower=1)[0] if factor.size else factor
+    return _dtrtri(factor, 1)[0] if factor.size else factor  # lower
 
 
 def inverse_diagonal(factor: Array) -> Array:
@@ -241,7 +246,22 @@ def _by_halves(factor: Array) -> Array:
 
 def log_det(factor: Array) -> float:
     """``log |L Lᵀ|``."""
-    return 2.0 * float(np.log(factor.diagonal()).sum())
+    return 2.0 * total(np.log(factor.diagonal()))
+
+
+def total(values: Array) -> float:
+    """The sum of a vector, without the detour of its method."""
+    return float(np.add.reduce(values))
+
+
+def largest(values: Array) -> float:
+    """The largest of some numbers, without their signs."""
+    return float(np.maximum.reduce(np.abs(values)))
+
+
+def along_diagonal(matrix: Array) -> Array:
+    """The diagonal of a C-ordered matrix, to be changed in place."""
+    return matrix.reshape(-1)[:: len(matrix) + 1]
 
 
 def fold(values: Array, group: int) -> Array:

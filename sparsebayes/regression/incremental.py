@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.utils.metaestimators import available_if
+
 from sparsebayes._rvm.interruption import interruptible
 from sparsebayes.regression import many_rows
 from sparsebayes.regression.statistics import Statistics
@@ -14,11 +16,20 @@ if TYPE_CHECKING:
     from sparsebayes.regression.rvr import RVR
 
 
+def _by_sums(model: RVR) -> bool:
+    """Whether sums over rows are all that a fit needs; else an AttributeError that says why not."""
+    found = many_rows.obstacle(model)
+    if found is not None:
+        raise AttributeError(found)
+    return True
+
+
 class FromParts:
     """What a regression offers besides `fit`."""
 
+    @available_if(_by_sums)
     @interruptible
-    def partial_fit(self: RVR, X: Any, y: Any = None, sample_weight: Any = None) -> RVR:  # type: ignore[misc]
+    def partial_fit(self: RVR, X: Any, y: Any = None, sample_weight: Any = None) -> RVR:
         """Add rows, and fit the model to all that were given.
 
         The first call chooses the functions: their centres, unless these are given as points, and
@@ -36,28 +47,27 @@ class FromParts:
         self : RVR
         """
         solver = self._checked_solver()
+        before = self.__dict__.get("_statistics")
         rows = as_rows(X, y, sample_weight)
         if rows is None:
-            data = self._check_data(X, y, sample_weight, y_numeric=True, multi_output=True)
+            data = self._check_data(
+                X, y, sample_weight, y_numeric=True, multi_output=True, reset=before is None
+            )
             names = getattr(self, "feature_names_in_", None)
             rows = Parts([data], labels=False)
             rows.feature_names = None if names is None else list(names)
-        before = self.__dict__.get("_statistics")
         if before is None:
             basis, told = many_rows.choose_functions(self, solver, rows, first=True)
             before = Statistics(basis), told
         total, told = before
-        if total.n_features not in (None, self.n_features_in_):
-            raise ValueError(
-                f"X has {self.n_features_in_} features, those before had {total.n_features}."
-            )
         total = total + rows.total(many_rows.StatisticsOf(total.basis))
         many_rows.fit_statistics(self, solver, total, told, rows.feature_names)
         self._statistics = total, told
         return self
 
+    @available_if(_by_sums)
     @interruptible
-    def fit_statistics(self: RVR, statistics: Statistics) -> RVR:  # type: ignore[misc]
+    def fit_statistics(self: RVR, statistics: Statistics) -> RVR:
         """Fit the model to sums over rows; the functions are those of the sums.
 
         Parameters

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparsebayes._rvm.noise import StudentT
 from sparsebayes._rvm.options import Noise, as_noise_model
 from sparsebayes._rvm.parts import refuse_all_rows, sample_size
 from sparsebayes._rvm.progress import Progress
@@ -222,16 +223,22 @@ def fit_statistics(
 
 def refuse(model: RVR) -> None:
     """A clear error for what needs rows one by one."""
-    noise = model.noise
-    several = isinstance(noise, (list, tuple, np.ndarray))
-    known = Noise(None) if several else as_noise_model(noise)
-    if known.tails is not None or known.varying:
-        raise ValueError(
+    found = obstacle(model)
+    if found is not None:
+        raise ValueError(found)
+
+
+def obstacle(model: RVR) -> str | None:
+    """Why sums over rows are not enough; None if they are."""
+    noise, augment = model.noise, model.augment
+    if isinstance(noise, StudentT) or (isinstance(noise, str) and noise in ("student", "varying")):
+        return (
             f"noise={noise!r} weighs the rows one by one, which needs all of them in memory; give "
-            "arrays, or another noise."
+            "arrays to fit, or another noise."
         )
-    if model.augment:
-        raise ValueError(
-            f"augment={model.augment!r} keeps training rows, which needs all of them in memory; "
-            "give arrays, or augment=False: calibrate='auto' widens the error bars too."
+    if augment is not False:
+        return (
+            f"augment={augment!r} keeps training rows, which needs all of them in memory; give "
+            "arrays to fit, or augment=False: calibrate='auto' widens the error bars too."
         )
+    return None

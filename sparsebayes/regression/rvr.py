@@ -348,7 +348,7 @@ class RVR(FromParts, GaussianRegressorMixin, RegressorMixin, RelevanceVectorMach
         """The targets, centred, and what is to be maximised for them."""
         targets = as_targets(y, weights, noise, unequal)
         prior = as_prior(self.prior, targets.sites.size)
-        return targets, Exact(self._design(basis, X), prior, targets.sites, memory_budget())
+        return targets, Exact(self._first_design(basis, X), prior, targets.sites, memory_budget())
 
     def _store(self, basis: Basis, solution: Solution, targets: Targets) -> None:
         state, sites = solution.state, self._sites(solution)

@@ -113,6 +113,12 @@ class Statistics:
     def add_rows(self, X: Array, y: Array, weights: Array, first: int | None = None) -> Statistics:
         """`update` with arrays that were looked at before; `first` is the number of their first."""
         self._several = y.ndim == 2
+        for kernel in self.basis.centred:
+            if kernel.centers_.shape[1] != X.shape[1]:
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but the functions are centred on points with "
+                    f"{kernel.centers_.shape[1]}."
+                )
         counts = np.flatnonzero(weights > 0)
         targets = y if self._several else y[:, None]
         one = sums_over(self.basis, X[counts], targets[counts], weights[counts])
@@ -208,11 +214,6 @@ class Statistics:
         if found is None:
             raise ValueError("There are no samples yet; call update(X, y) first.")
         return found
-
-    @property
-    def n_features(self) -> int | None:
-        """Of the rows; None before there are some."""
-        return None if self._range is None else self._range.shape[1]
 
     @property
     def several(self) -> bool:

@@ -59,6 +59,12 @@ class Sample:
         n_rows = self.n_rows + other.n_rows
         return Sample(self.size, n_rows, numbers[place], X[place], y[place], weights[place])
 
+    def first(self, size: int) -> Sample:
+        """The sample of another size, no larger."""
+        place = smallest(self.numbers, size)
+        parts = (part[place] for part in (self.numbers, self.X, self.y, self.weights))
+        return Sample(size, self.n_rows, *parts)
+
     @property
     def complete(self) -> bool:
         """Whether these are all rows."""

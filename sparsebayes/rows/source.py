@@ -110,7 +110,7 @@ class Parts(Local):
         self.labels = labels
         self.feature_names = getattr(parts, "feature_names", None)
         self._parts = parts
-        self.again = iter(parts) is not parts
+        self.again = not hasattr(parts, "__next__")
         self._kept: list[Chunk] = []
         self._rest: Iterator[Chunk] | None = None if self.again else self._read(iter(parts))
 

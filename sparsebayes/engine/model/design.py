@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -81,6 +82,17 @@ class Dense(_ByColumns):
         return self.project(rhs), self.squared_norms(weights)
 
 
+class Postponed(Dense):
+    """A matrix that is computed when it is first asked for: it may never be."""
+
+    def __init__(self, compute: Callable[[], Array], shape: tuple[int, int]) -> None:
+        self._compute, self.shape, self.capacity = compute, shape, shape[1]
+
+    @cached_property
+    def matrix(self) -> Array:  # type: ignore[override]
+        return self._compute()
+
+
 class Crossed(Dense):
     """A matrix with the products of all its columns, for far fewer columns than samples.
 
@@ -97,6 +109,22 @@ class Crossed(Dense):
             self._gram = weights, gram(self.matrix, weights)
         whole = self._gram[1]
         return whole[a] if b is None else whole[a[:, None], b]
+
+    def complete(self, weights: Array | None, known: Array, rows: Array) -> None:
+        """Form all products, where the `rows` of some columns are known."""
+        whole = np.empty((self.shape[1], self.shape[1]))
+        other = np.setdiff1d(np.arange(self.shape[1]), known)
+        whole[known], whole[:, known] = rows, rows.T
+        whole[other[:, None], other] = gram(self.matrix[:, other], weights)
+        self._gram = weights, whole
+
+    def restrict(self, index: Array) -> Crossed:
+        """The same for some columns, with what is known of their products."""
+        part = Crossed(self.matrix[:, index])
+        if self._gram is not None:
+            weights, whole = self._gram
+            part._gram = weights, whole[index[:, None], index]
+        return part
 
     def turned(self, weights: Array, target: Array) -> tuple[Array, Array]:
         """``W^½Φ`` and ``W^½z`` after a rotation of the samples that leaves few coordinates."""
@@ -130,7 +158,13 @@ class Lazy(_ByColumns):
         self.columns = compute
         self.shape = shape
         self.capacity = max(64, memory_budget // (32 * max(1, shape[0])))
+        self._memory_budget = memory_budget
         self._block_bytes = min(memory_budget // 16, 1 << 26)
+
+    def restrict(self, index: Array) -> Lazy:
+        """The same for some columns."""
+        shape = (self.shape[0], index.size)
+        return Lazy(lambda some: self.columns(index[some]), shape, self._memory_budget)
 
     def blocks(self, n_bytes: int) -> Iterator[tuple[slice, Array]]:
         """All columns, in blocks of about `n_bytes`."""
@@ -269,13 +303,24 @@ def _squared_norms(columns: Array, weights: Array) -> Array:
 
 
 def make_design(
-    compute: Callable[[Array], Array], shape: tuple[int, int], memory_budget: int
+    compute: Callable[[Array], Array],
+    shape: tuple[int, int],
+    memory_budget: int,
+    *,
+    later: bool = False,
 ) -> Dense | Lazy:
-    """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`."""
+    """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`.
+
+    With `later` it is computed when somebody asks for it.
+    """
     lazy = Lazy(compute, shape, memory_budget)
     if 16 * shape[0] * shape[1] > memory_budget:
         return lazy
-    matrix = np.empty(shape)
-    for part, block in lazy.blocks(1 << 23):  # small blocks stay in the cache
-        matrix[:, part] = block
-    return Dense(matrix)
+
+    def whole() -> Array:
+        matrix = np.empty(shape)
+        for part, block in lazy.blocks(1 << 23):  # small blocks stay in the cache
+            matrix[:, part] = block
+        return matrix
+
+    return Postponed(whole, shape) if later else Dense(whole())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.model.design import Crossed, Dense, Design
+from sparsebayes.engine.linalg import mean_square
+from sparsebayes.engine.model.design import Crossed, Dense, Design, Lazy, Postponed
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State, gradient, per_target
 from sparsebayes.engine.model.priors import Flat, Prior
@@ -30,8 +32,10 @@ _FIRST_NOISE = 0.1  # of the targets' mean square, to begin with: neither nothin
 _MOST_PRECISION = 1e10  # β times the same: a smaller residual has few digits left
 # Products are replaced by a rotation where rounding makes the evidence uncertain by so many nats.
 _UNCERTAIN = 0.01
-# A rotation with so many times the coordinates that are needed is begun anew.
-_SUPERFLUOUS, _ROOM = 2, 32
+_EPS = float(np.finfo(float).eps)
+# A rotation with so many times the coordinates that are needed is begun anew, but not with fewer
+# than this part of the samples: then a new one takes longer than they do.
+_SUPERFLUOUS, _ROOM, _LITTLE = 2, 32, 16
 # With so many samples, and so many for each function, all products among the functions are formed
 # once: with the same search, fits at length scales that are learned then take 1.6 to 7 times less,
 # those with narrow kernels, which keep hundreds of functions, little less.
@@ -58,6 +62,8 @@ class Exact(AdaptableProblem):
     """
 
     _rotation: Rotation | None
+    _known: tuple[Array, Array] | None  # `norms` and `moments`, None where they come later
+    _rows: Array
 
     def __init__(
         self,
@@ -74,13 +80,34 @@ class Exact(AdaptableProblem):
         self._set_design(design)
 
     def _set_design(self, design: Design) -> None:
-        n_rows, n_columns = design.shape
-        equal = self.sites.unequal is None  # else the products change with the weights
-        if type(design) is Dense and equal and n_rows >= max(_MANY_ROWS, _FEW * n_columns):
+        if type(design) is Dense and design.shape[1] <= self.crossable:
             design = Crossed(design.matrix)
         self.design = design
         self.capacity = design.capacity
-        self._set_products(*self.sites.products(design))
+        self._set_products(None if isinstance(design, Postponed) else self.sites.products(design))
+
+    @property
+    def norms(self) -> Array:  # type: ignore[override]
+        return self._products()[0]
+
+    @property
+    def moments(self) -> Array:
+        return self._products()[1]
+
+    def _products(self) -> tuple[Array, Array]:
+        if self._known is None:
+            self._known = self.sites.products(self.design)
+        return self._known
+
+    @property
+    def n_functions(self) -> int:
+        return self._slot.size
+
+    @property
+    def crossable(self) -> int:
+        n_rows = self.sites.target.shape[0]
+        equal = self.sites.unequal is None  # else the products change with the weights
+        return n_rows // _FEW if equal and n_rows >= _MANY_ROWS else 0
 
     @property
     def crossed(self) -> bool:
@@ -119,7 +146,7 @@ class Exact(AdaptableProblem):
         state = None
         if not (precise and active.size and self._rotatable):
             state = self._by_products(active, alpha, beta, gram)
-        if active.size and self._rotatable and (state is None or _cancels(state)):
+        if self._rotatable and active.size and (state is None or _cancels(state)):
             return self._by_rotation(active, alpha, beta, gram)
         return state
 
@@ -128,8 +155,10 @@ class Exact(AdaptableProblem):
         constant = self.sites.log_normaliser(beta) - 0.5 * beta * self.energy
         density = self.sites.log_noise_density(beta)
         if size == 0:
+            later = self._known is None
+            mean = np.empty((0, *self.sites.target.shape[1:])) if later else self.moments[active]
             return State(
-                active, alpha, beta, gram, gram, self.moments[active], constant, self.prior,
+                active, alpha, beta, gram, gram, mean, constant, self.prior,
                 noise_density=density,
             )  # fmt: skip
         hessian = beta * gram
@@ -141,24 +170,22 @@ class Exact(AdaptableProblem):
         mean = linalg.solve(factor, moment)
         # −½[log|H| − Σ log α + zᵀBz − μᵀHμ] and the sites' constant; T01 (38)-(41)
         evidence = constant + 0.5 * (
-            float(np.log(alpha).sum()) - linalg.log_det(factor) + per_target(moment, mean)
+            linalg.total(np.log(alpha)) - linalg.log_det(factor) + per_target(moment, mean)
         )
         state = State(
             active, alpha, beta, gram, factor, mean, evidence, self.prior, noise_density=density
         )
-        return state if np.isfinite(state.objective) else None
+        return state if math.isfinite(state.objective) else None
 
     @property
-    def _rotatable(self) -> bool:
-        """Whether there are samples, and memory for it."""
-        if isinstance(self.design, Summed):
-            return False
-        return 32 * self.design.shape[0] * self.n_functions <= self._memory_budget
+    def _many_rows(self) -> bool:
+        return self.design.shape[0] >= _MANY_ROWS
 
     def _rotated(self, active: Array) -> Rotation:
         """With these functions among those of its basis."""
-        rotation = self._rotation
-        if rotation is None or rotation.size > _SUPERFLUOUS * (active.size + _ROOM):
+        rotation, needed = self._rotation, active.size + _ROOM
+        many = max(_SUPERFLUOUS * needed, self.design.shape[0] // _LITTLE)
+        if rotation is None or rotation.size > many:
             rotation = self._rotation = Rotation(*self._half_weighted())
         rotation.include(active)
         return rotation
@@ -168,6 +195,8 @@ class Exact(AdaptableProblem):
         weights, target = self.sites.weights, self.sites.target
         if isinstance(self.design, Crossed):
             return self.design.turned(weights, target)
+        if isinstance(self.design, Dense) and self.sites.unweighted:
+            return self.design.matrix, target
         root = np.sqrt(weights)
         columns = root[:, None] * self.design.columns(np.arange(self.n_functions))
         return columns, (root * target.T).T
@@ -192,6 +221,22 @@ class Exact(AdaptableProblem):
         found = self._rotated(state.active).factorise(state.active, state.alpha, state.beta)
         return None if found is None else found.products()
 
+    def rescaled_evidences(self, state: State, factors: Array, betas: Array) -> Array | None:
+        """By the singular values of ``W^½Φ_a A^−½``, which all of them share."""
+        active, size = state.active, state.active.size
+        if not 0 < size < self.design.shape[0] or isinstance(self.design, Summed):
+            return None
+        root, target = np.sqrt(self.sites.weights), self.sites.target
+        columns = root[:, None] * self.design.columns(active) / np.sqrt(state.alpha)
+        turned = linalg.triangle(np.column_stack([columns, (root * target.T).T]))
+        left, values, _ = np.linalg.svd(turned[:size, :size])
+        inside = mean_square(left.T @ turned[:size, size:])  # of the targets' coordinates
+        outside = float(np.square(turned[size:, size:]).sum()) / self.sites.n_targets
+        spread = 1.0 + np.multiply.outer(np.divide.outer(betas, factors), values**2).T
+        misfits = betas * ((inside[:, None, None] / spread).sum(axis=0) + outside)
+        constants = np.array([self.sites.log_normaliser(float(beta)) for beta in betas])
+        return constants - 0.5 * (np.log(spread).sum(axis=0) + misfits)
+
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         precise = state.residual is not None
         return self._evaluate(state.active, alpha, beta, state.gram, precise=precise)
@@ -200,12 +245,12 @@ class Exact(AdaptableProblem):
         gram, precise = state.gram[keep][:, keep], state.residual is not None
         active, alpha = state.active[keep], state.alpha[keep]
         smaller = self._evaluate(active, alpha, state.beta, gram, precise=precise)
-        gone = ~keep
-        if smaller is None or smaller.objective < state.objective or not gone.any():
+        if smaller is None or smaller.objective < state.objective or keep.all():
             return smaller
         if smaller.residual is not None or "cov" not in state.__dict__:
             return smaller
         # The covariance of the rest given that those weights are zero: O(S² k).
+        gone = ~keep
         core = linalg.cholesky(state.cov[gone][:, gone])
         if core is not None:
             half = linalg.half_solve(core, state.cov[gone][:, keep])
@@ -213,14 +258,17 @@ class Exact(AdaptableProblem):
         return smaller
 
     def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
-        active = np.append(state.active, chosen)
+        active = np.concatenate([state.active, chosen])
         size = state.active.size
         gram = np.empty((active.size, active.size))
         gram[:size, :size] = state.gram
-        gram[size:] = self.gram_rows(chosen)[:, active]
-        gram[:size, size:] = gram[size:, :size].T
         precise = state.residual is not None
-        alpha = np.append(state.alpha, alpha)
+        if precise and self._many_rows:  # nobody is about to ask for the rest of their rows
+            gram[size:] = self.design.cross(chosen, active, self._weights)
+        else:
+            gram[size:] = self.gram_rows(chosen)[:, active]
+        gram[:size, size:] = gram[size:, :size].T
+        alpha = np.concatenate([state.alpha, alpha])
         return self._evaluate(active, alpha, state.beta, gram, precise=precise)
 
     def candidate_products(self, state: State) -> CandidateProducts:
@@ -266,7 +314,7 @@ class Exact(AdaptableProblem):
     def hold(self, beta: float) -> Exact:
         held = copy.copy(self)
         held.sites = replace(self.sites, noise_variance=1.0 / beta)
-        held._set_products(self.norms, self.moments)  # its own rows
+        held._set_products(self._known)  # its own rows
         return held
 
     @property
@@ -302,19 +350,31 @@ class Exact(AdaptableProblem):
 
     def restrict(self, index: Array) -> Exact:
         part = copy.copy(self)
-        if isinstance(self.design, Summed):
-            part.design = self.design.restrict(index)
-        else:
-            part.design = Dense(self.design.columns(index))
         part.sites = self.sites.restrict(index)
         part.capacity = index.size
-        part._set_products(self.norms[index], self.moments[index])
+        known = self.norms[index], self.moments[index]
+        slots = self._slot[index]
+        held = np.flatnonzero(slots >= 0)
+        rows = self._rows[slots[held][:, None], index]
+        if isinstance(self.design, (Crossed, Summed)):
+            part.design = self.design.restrict(index)
+        elif isinstance(self.design, Lazy) and index.size > 2 * self.design.capacity:
+            part.design = self.design.restrict(index)
+            part.capacity = part.design.capacity
+        elif index.size <= self.crossable:
+            part.design = Crossed(self.design.columns(index))
+            part.design.complete(self._weights, held, rows)
+        else:
+            part.design = Dense(self.design.columns(index))
+        part._set_products(known)
+        part._rows, part._n_rows = rows, held.size  # what is known of the products among them
+        part._slot[held] = np.arange(held.size)
         return part
 
     def uncharged(self) -> Exact:
         other = copy.copy(self)
         other.prior = Flat()
-        other._set_products(self.norms, self.moments)  # its own rows
+        other._set_products(self._known)  # its own rows
         return other
 
     def rebase(self, design: Design) -> Exact:
@@ -352,17 +412,22 @@ class Exact(AdaptableProblem):
             return columns
         return (columns.T * self.sites.weights).T
 
-    def _set_products(self, norms: Array, moments: Array) -> None:
-        self.norms, self.moments = norms, moments
+    def _set_products(self, known: tuple[Array, Array] | None) -> None:
+        """`norms` and `moments`, or None for later."""
+        self._known = known
+        n_rows, size = self.design.shape
+        # Whether there are samples, and memory for a rotation of them.
+        numbers = 4 * n_rows * size
+        self._rotatable = not isinstance(self.design, Summed) and 8 * numbers <= self._memory_budget
         self._rotation = None
-        self._slot = np.full(norms.size, -1)  # where a function's row is in _rows
-        self._rows = np.empty((0, norms.size))
+        self._slot = np.full(size, -1)  # where a function's row is in _rows
+        self._rows = np.empty((0, size))
         self._n_rows = 0
-        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, norms.size)))
+        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, size)))
 
     def _slots(self, index: Array) -> Array:
         slots = self._slot[index]
-        if slots.size and slots.min() < 0:
+        if slots.size and np.minimum.reduce(slots) < 0:
             self._compute(index)
             slots = self._slot[index]
         return slots
@@ -379,7 +444,7 @@ class Exact(AdaptableProblem):
         end = self._n_rows + new.size
         if end > len(self._rows):
             capacity = max(end, 64, min(2 * len(self._rows), self._max_rows))
-            grown = np.empty((capacity, self.norms.size))
+            grown = np.empty((capacity, self.n_functions))
             grown[: self._n_rows] = self._rows[: self._n_rows]
             self._rows = grown
         self._rows[self._n_rows : end] = self.design.cross(new, None, self._weights)
@@ -393,6 +458,6 @@ def _cancels(state: State) -> bool:
     Rounding of ``H`` moves ``μᵀHμ`` by its product with |μ| on both sides. In trials the error of
     the evidence was between a hundredth of this bound and all of it.
     """
-    lengths = np.sqrt(state.scale + state.alpha)
-    sums = lengths @ np.abs(state.mean)  # of each target
-    return float(np.finfo(float).eps) * float(np.max(sums, initial=0.0)) ** 2 > _UNCERTAIN
+    sums = np.sqrt(state.scale + state.alpha) @ np.abs(state.mean)  # of each target
+    longest = float(sums if state.mean.ndim == 1 else sums.max())
+    return _EPS * longest**2 > _UNCERTAIN

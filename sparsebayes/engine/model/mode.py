@@ -51,7 +51,7 @@ class ActiveFunctions:
         return (self.rows @ values)[np.arange(self.output.size), self.output]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Point:
     """Weights and the likelihood around them; `gram` is ``ΦᵀWΦ`` there, where it is known."""
 
@@ -82,7 +82,7 @@ def find_mode(
     """
 
     def height(at: Point) -> float:
-        return beta * at.expansion.value - 0.5 * float(precisions @ at.mean**2)
+        return beta * at.expansion.value - 0.5 * float(precisions @ np.square(at.mean))
 
     value = height(point)
     gram, factor, here = point.gram, None, point.gram is not None
@@ -101,9 +101,9 @@ def find_mode(
         new = None
         if not small and (here or rise < _FAST * last):
             tries = _HALVINGS if rise > _VISIBLE * (1.0 + abs(value)) else 1
-            new = _uphill(sites, functions, cavity, point, step, height, tries)
+            new = _uphill(sites, functions, cavity, point, step, height, value, tries)
         if new is not None:
-            point, value, last, here = new, height(new), rise, False
+            (point, value), last, here = new, rise, False
         elif here:  # at the maximum, or as near as rounding tells
             return Point(point.mean, point.f, point.expansion, gram), factor
         else:
@@ -118,17 +118,18 @@ def _uphill(
     point: Point,
     step: Array,
     height: Callable[[Point], float],
+    value: float,
     tries: int,
-) -> Point | None:
-    """The point a step or a part of it further on, None where all are lower."""
-    along, value = functions.combine(step), height(point)
-    length = 1.0
+) -> tuple[Point, float] | None:
+    """The point a step or a part of it further on, and its height; None where all are lower."""
+    along = functions.combine(step)
     for _ in range(tries):
-        f = point.f + length * along
-        new = Point(point.mean + length * step, f, sites.expand(f, cavity))
-        if height(new) > value:
-            return new
-        length *= 0.5
+        f = point.f + along
+        new = Point(point.mean + step, f, sites.expand(f, cavity))
+        found = height(new)
+        if found > value:
+            return new, found
+        along, step = 0.5 * along, 0.5 * step
     return None
 
 

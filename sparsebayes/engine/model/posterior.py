@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.linalg import fold, fold_matrix, mean_product, mean_square
+from sparsebayes.engine.linalg import (
+    along_diagonal,
+    fold,
+    fold_matrix,
+    mean_product,
+    mean_square,
+    total,
+)
+from sparsebayes.engine.model.once import Once
 from sparsebayes.engine.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -23,7 +30,7 @@ Array = np.ndarray
 CREDIBLE = 0.75
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class State:
     """An active set with its precisions, and everything that follows from them.
 
@@ -71,11 +78,29 @@ class State:
     noise_density: float = 0.0
     objective: float = field(init=False)
 
-    def __post_init__(self) -> None:
-        objective = self.evidence + self.group * self.prior.log_density(self) + self.noise_density
-        object.__setattr__(self, "objective", objective)
+    def __init__(  # by hand, since there are thousands of them in a fit
+        self,
+        active: Array,
+        alpha: Array,
+        beta: float,
+        gram: Array,
+        factor: Array,
+        mean: Array,
+        evidence: float,
+        prior: Prior,
+        group: int = 1,
+        local: Approximation | None = None,
+        residual: float | None = None,
+        noise_density: float = 0.0,
+    ) -> None:
+        known = self.__dict__
+        known["active"], known["alpha"], known["beta"] = active, alpha, beta
+        known["gram"], known["factor"], known["mean"] = gram, factor, mean
+        known["evidence"], known["prior"], known["group"] = evidence, prior, group
+        known["local"], known["residual"], known["noise_density"] = local, residual, noise_density
+        known["objective"] = evidence + group * prior.log_density(self) + noise_density
 
-    @cached_property
+    @Once
     def cov(self) -> Array:
         """Σ, (P, P): computed when asked for, since a rejected step never asks."""
         return linalg.inverse(self.factor)
@@ -95,7 +120,7 @@ class State:
         """The precision of each weight, (P,)."""
         return self.alpha if self.group == 1 else np.repeat(self.alpha, self.group)
 
-    @cached_property
+    @Once
     def variances(self) -> Array:
         """The diagonal of Σ, by function."""
         return fold(self.cov.diagonal(), self.group)
@@ -117,7 +142,7 @@ class State:
         """``μᵀAμ``."""
         return per_target(self.mean, (self.precisions * self.mean.T).T)
 
-    @cached_property
+    @Once
     def determined(self) -> Array:
         """``γ = 1 − α Σ_ii``: 1 where the data decide, 0 where the prior does."""
         return 1.0 - self.alpha * self.variances
@@ -125,9 +150,9 @@ class State:
     @property
     def n_determined(self) -> float:
         """The number of effective parameters."""
-        return self.group * float(self.determined.sum())
+        return self.group * linalg.total(self.determined)
 
-    @cached_property
+    @Once
     def scale(self) -> Array:
         """``g = φᵀBφ`` of the active functions."""
         return self.beta * fold(self.gram.diagonal(), self.group)
@@ -141,8 +166,9 @@ class State:
 
 def per_target(left: Array, right: Array) -> float:
     """The product of two vectors, the mean over the targets where there are several."""
-    whole = float(np.vdot(left, right))
-    return whole if left.ndim == 1 else whole / left.shape[1]
+    if left.ndim == 1:
+        return float(np.vdot(left, right))
+    return float(np.vdot(left, right)) / left.shape[1]
 
 
 def over_targets(values: Array) -> Array:
@@ -188,24 +214,24 @@ def gradient_and_hessian(state: State, noise: EstimatedNoise | None) -> tuple[Ar
     block = hess[:size, :size]
     rise = scaled * mean[:, None] * pull if mean.ndim == 1 else scaled * mean_product(mean, pull)
     block[:] = fold_matrix(rise + 0.5 * overlap, state.group)
-    diagonal = np.arange(size)
-    block[diagonal, diagonal] -= 0.5 * state.group * moment
+    diagonal = along_diagonal(hess)[:size]
+    diagonal -= 0.5 * state.group * moment
     if second.ndim == 1:
-        block[diagonal, diagonal] += state.group * second
+        diagonal += state.group * second
     else:
         block += state.group * second
     if noise is not None:
         drift = cov @ pull  # dμ/dlog β = ΣAμ
-        unshrunk = size - float(shrink.sum())  # Σγ
+        unshrunk = size - total(shrink)  # Σγ
         spread = beta * noise.scatter(state) + unshrunk
-        by_row = overlap.sum(axis=1)
+        by_row = np.add.reduce(overlap, 1)
         # (βΣGΣ)_ii = Σ_ii − Σ_j α_j Σ_ij², and its trace with βG is that of (I − ΣA)²
         cross = 0.5 * (shrink - by_row) - over_targets(pull * drift)
-        trace = 2.0 * unshrunk - size + float(by_row.sum())
+        trace = 2.0 * unshrunk - size + total(by_row)
         grad[size] = 0.5 * (noise.count - spread)
         corner = -0.5 * spread + per_target(pull, drift) + 0.5 * trace
         if state.prior.relative:
-            grad[size] -= float(first.sum())
+            grad[size] -= total(first)
             cross = cross - (second if second.ndim == 1 else second.sum(axis=1))
             corner += float(second.sum())
         hess[size, :size] = hess[:size, size] = cross

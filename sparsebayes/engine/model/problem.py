@@ -132,6 +132,11 @@ class Problem(ABC):
         """Whether all products among the functions are formed, once for all states."""
         return False
 
+    @property
+    def crossable(self) -> int:
+        """Of a restricted problem of at most so many functions they are."""
+        return 0
+
     # States: each is None where rounding leaves none.
 
     @abstractmethod
@@ -167,6 +172,15 @@ class Problem(ABC):
         """Of all functions, with more digits than differences of products have.
 
         None where there is no way to get them.
+        """
+        return None
+
+    def rescaled_evidences(self, state: State, factors: Array, betas: Array) -> Array | None:
+        """The evidence with all precisions multiplied by each factor, and with each β.
+
+        Returns
+        -------
+        evidences : ndarray, (factors, betas), or None where they are to be had one by one only
         """
         return None
 

@@ -28,32 +28,39 @@ Array = np.ndarray
 # be some left, but weights grow with each, and a prediction is a sum of them that cancels.
 LOST = 1e-16
 _SINGULAR = 1e-26  # the same of a pivot: three digits are left
+_FIRST = 64  # coordinates that there is room for at first
+_BLOCK = 1 << 17  # numbers of the rests at a time: 1 MB
+_SHRUNK = 1e-4  # the part of a squared length down to which differences will do
 
 
 class Rotation:
     """Coordinates of all functions in a basis that grows with the functions in use.
 
+    Functions in use are kept up to date. The others follow when somebody asks for their products:
+    to take the new part of the basis out of all of them is what takes most time.
+
     Parameters
     ----------
     columns : ndarray, (N, M)
-        ``W^½Φ``.
+        ``W^½Φ``, which is kept as it is.
     target : ndarray, (N,), or (N, T) for several targets
         ``W^½z``.
 
     Attributes
     ----------
-    coordinates, rest : ndarray, (K, M) and (N, M)
-        ``QᵀW^½Φ``, and what Q leaves of each function.
     target, target_rest : ndarray, (K,) and (N,)
-        The same of z.
+        ``QᵀW^½z``, and what Q leaves of it.
     """
 
     def __init__(self, columns: Array, target: Array) -> None:
-        self.rest = columns
+        self._columns = columns
+        self._rest = columns  # without the first `_taken` of the basis
+        self._taken = self._seen = 0  # and how many of its coordinates are known of all functions
+        self._products: tuple[Array, Array] | None = None  # of the rests
+        self._coordinates = np.zeros((_FIRST, columns.shape[1]))  # QᵀW^½Φ, and room for more
+        self._basis = np.empty((len(target), _FIRST), order="F")
         self.target_rest = target
-        self.coordinates = np.empty((0, columns.shape[1]))
         self.target = np.empty((0, *target.shape[1:]))
-        self._basis = np.empty((len(target), 0))
         self._norms = np.sqrt(np.einsum("nm,nm->m", columns, columns))
         self._inside = self._norms == 0.0
 
@@ -63,32 +70,106 @@ class Rotation:
         return len(self.target)
 
     def include(self, index: Array) -> None:
-        """Let these functions have no rest: O(N M) for each that is new."""
+        """Let these functions have no rest: O(N K) for each that is new."""
         new = index[~self._inside[index]]
         if not new.size:
             return
+        start, taken, seen = self.size, self._taken, self._seen
+        pending = self._basis[:, taken:start]
+        rest = self._rest[:, new]
+        known = pending.T @ rest
+        known[: seen - taken] = self._coordinates[taken:seen, new]
+        rest = rest - pending @ known
+        fresh = linalg.orthonormal(rest / self._norms[new], self._basis[:, :start])
+        end = start + fresh.shape[1]
+        if end > len(self._coordinates):
+            self._make_room(end)
+        self._basis[:, start:end] = fresh
+        self._coordinates[seen:start, new] = known[seen - taken :]
+        self._coordinates[start:end, new] = fresh.T @ rest
         self._inside[new] = True
-        fresh = linalg.orthonormal(self.rest[:, new] / self._norms[new], self._basis)
-        rows, target = fresh.T @ self.rest, fresh.T @ self.target_rest
-        self.rest = self.rest - fresh @ rows  # a new array: `Residuals` hold the one before
+        target = fresh.T @ self.target_rest
         self.target_rest = self.target_rest - fresh @ target
-        self.coordinates = np.vstack([self.coordinates, rows])
         self.target = np.concatenate([self.target, target])
-        self._basis = np.hstack([self._basis, fresh])
-        self.__dict__.pop("rest_products", None)
 
-    @cached_property
+    def _make_room(self, size: int) -> None:
+        """For so many coordinates: new arrays, since `Residuals` hold the ones before."""
+        room, known = max(size, 2 * len(self._coordinates)), self.size
+        coordinates, basis = self._coordinates, self._basis
+        self._coordinates = np.zeros((room, coordinates.shape[1]))
+        self._coordinates[:known] = coordinates[:known]
+        self._basis = np.empty((len(basis), room), order="F")
+        self._basis[:, :known] = basis[:, :known]
+
+    @property
+    def coordinates(self) -> Array:
+        """``QᵀW^½Φ``, (K, M)."""
+        self._catch_up()
+        return self._coordinates[: self.size]
+
+    @property
     def rest_products(self) -> tuple[Array, Array]:
-        """Of the rests: squared lengths, and products with that of z."""
-        norms = np.einsum("nm,nm->m", self.rest, self.rest)
-        return norms, (self.target_rest.T @ self.rest).T
+        """Of what Q leaves of each function: squared lengths, and products with that of z."""
+        self._catch_up()
+        assert self._products is not None
+        return self._products
+
+    def rest(self, index: Array, size: int) -> Array:
+        """What the first so many of the basis leave of some functions, (N, k)."""
+        self._catch_up()
+        low, high = sorted((size, self._taken))
+        between = self._basis[:, low:high] @ self._coordinates[low:high, index]
+        rest = self._rest[:, index]
+        return rest - between if size > self._taken else rest + between
+
+    def _catch_up(self) -> None:
+        """All functions in what is new of the basis: O(N M) for each.
+
+        What that leaves of them follows by differences for as long as these have the digits, and
+        is else computed.
+        """
+        start, end = self._seen, self.size
+        if start == end and self._products is not None:
+            return
+        rows = self._basis[:, start:end].T @ self._rest
+        # Functions inside have theirs already, and more may not follow for them.
+        inside = self._inside
+        rows[:, inside] = self._coordinates[start:end, inside]
+        self._coordinates[start:end], self._seen = rows, end
+        if self._products is not None:
+            norms, moments = self._products
+            norms = norms - np.einsum("km,km->m", rows, rows)
+            moments = moments - (self.target[start:end].T @ rows).T
+            norms[inside], moments[inside] = 0.0, 0.0
+            self._products = norms, moments
+            if np.all((norms > _SHRUNK * self._first_norms) | inside):
+                return
+        self._take_out()
+
+    def _take_out(self) -> None:
+        """The rests of all functions."""
+        fresh = self._basis[:, self._taken : self._seen]
+        rows = self._coordinates[self._taken : self._seen]
+        before = self._rest
+        if before is self._columns:
+            self._rest = np.empty(before.shape)
+        norms = np.zeros(before.shape[1])
+        moments = np.zeros((*self.target.shape[1:], norms.size))
+        height = max(1, _BLOCK // max(1, norms.size))
+        for at in range(0, len(before), height):  # of which each stays in the cache
+            part = slice(at, at + height)
+            left = np.subtract(before[part], fresh[part] @ rows, out=self._rest[part])
+            norms += np.einsum("nm,nm->m", left, left)
+            moments += self.target_rest[part].T @ left
+        self._products, self._first_norms = (norms, moments.T), norms
+        self._taken = self._seen
 
     def factorise(self, active: Array, alpha: Array, beta: float) -> Factors | None:
         """H of these functions; None where rounding leaves nothing of a pivot."""
         self.include(active)
         kept, size = self.size, active.size
         stacked = np.zeros((kept + size, size), order="F")
-        stacked[:kept] = math.sqrt(beta) * self.coordinates[:, active]
+        stacked[:kept] = math.sqrt(beta) * self._coordinates[:kept, active]
         stacked[kept + np.arange(size), np.arange(size)] = np.sqrt(alpha)
         lengths = np.einsum("ks,ks->s", stacked, stacked)
         packed, scales = linalg.reflections(stacked)
@@ -180,7 +261,7 @@ class Residuals:
 
     def __init__(self, rotation: Rotation, beta: float, turn: Array, target: Array) -> None:
         self._beta, self._turn, self._left = beta, turn, target
-        self._inside, self._rest = rotation.coordinates, rotation.rest
+        self._rotation, self._inside = rotation, rotation.coordinates
         self._norms, self._moments = rotation.rest_products
         inside = np.einsum("km,km->m", self._inside, self._inside)
         self.scale = beta * (inside + self._norms)
@@ -195,7 +276,7 @@ class Residuals:
     def overlaps(self, index: Array) -> Callable[[int], Array]:
         size = self._turn.shape[1] - len(self._left)
         left = self._turn[:, size:].T @ self._inside[:, index]
-        rest = self._rest[:, index]
+        rest = self._rotation.rest(index, len(self._inside))
         return lambda i: left[:, i : i + 1].T @ left + self._beta * (rest[:, i : i + 1].T @ rest)
 
 

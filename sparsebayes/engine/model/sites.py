@@ -26,6 +26,8 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 from scipy.special import expit, log_expit, log_ndtr
 
+from sparsebayes.engine.model.once import Once
+
 Array = np.ndarray
 
 
@@ -149,13 +151,30 @@ class Logit:
 
 class _LogitExpansion(OneOutput):
     def __init__(self, sites: Logit, f: Array) -> None:
-        margin = sites.labels * f
-        wrong = expit(-margin)
-        self.value = float(sites.weights @ log_expit(margin))
-        self.slope = (sites.weights * sites.labels * wrong)[:, None]
-        right = expit(margin)
-        self.curve = sites.weights * wrong * right
-        self.change = self.curve * sites.labels * (wrong - right)
+        self._sites, self._margin = sites, sites.labels * f
+        self.value = float(sites.weights @ log_expit(self._margin))
+
+    # A step that is refused asks for the value alone, one on the way for the slope besides.
+
+    @Once
+    def _wrong(self) -> Array:
+        return expit(-self._margin)
+
+    @Once
+    def _right(self) -> Array:
+        return expit(self._margin)
+
+    @Once
+    def slope(self) -> Array:
+        return (self._sites.weights * self._sites.labels * self._wrong)[:, None]
+
+    @Once
+    def curve(self) -> Array:
+        return self._sites.weights * self._wrong * self._right
+
+    @Once
+    def change(self) -> Array:
+        return self.curve * self._sites.labels * (self._wrong - self._right)
 
 
 @dataclass(frozen=True)

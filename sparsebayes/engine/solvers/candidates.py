@@ -46,9 +46,9 @@ class Scores:
 
     def ranked(self) -> Array:
         """Functions that gain, the best first; those equal in rounding by their number."""
-        some = np.flatnonzero(self.gain > 0.0)
-        coarse = np.round(self.gain[some] / self.largest, _TIE_DIGITS) if some.size else some
-        return some[np.argsort(-coarse, kind="stable")]
+        some = (self.gain > 0.0).nonzero()[0]
+        coarse = (self.gain[some] / self.largest).round(_TIE_DIGITS) if some.size else some
+        return some[(-coarse).argsort(kind="stable")]
 
 
 class ByDifferences:
@@ -107,7 +107,7 @@ def _score(problem: Problem, state: State, reduced: Reduced) -> Scores:
         weight[part] = problem.prior.candidate_weight(state, scale[part], seen_s, half)
     able = mean_s > lost
     able[state.active] = True
-    refused = bool(np.any(~able & (scale > 0.0)))
+    refused = bool((~able & (scale > 0.0)).any())
     able[state.active] = False
     mean_s = np.maximum(mean_s, lost)
     gain = group * problem.prior.best_gain(mean_s, mean_square(q, group), weight)

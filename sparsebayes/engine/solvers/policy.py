@@ -110,6 +110,9 @@ class Policy:
     # (fewer candidates else came out ahead of more), and what follows the first restarts that one.
     route_share: float = 1.0
     search_share: float = 0.1
+    # Searches among the halves of the functions, each gone on with among all, begin where this part
+    # of that work is more than `work`, the second if the first has not taken it.
+    start_share: float = 0.1
     seed: int = 209652396
     # One that after so many steps still has more than this part of all functions is given up: EM
     # then takes as long as all else together. In 260 draws of the two narrowest kernels of
@@ -167,6 +170,35 @@ class Policy:
 
     # Where not all functions can be held at a time, at least so many join those in the model.
     least_room: int = 64
+    # With more pairs of a sample and a function than these (6300 samples with a function each) the
+    # search goes on among some functions at a time even if all could be held: to score all of them
+    # at every step takes most of the time.
+    pairs: float = 4e7
+    # So many join the model that their products with each other take this work. It is about that of
+    # computing all functions once, which each choice of others takes where they cannot be held.
+    products: float = 2e10
+    # At first and in the last rounds, where they are searched at length, so much.
+    most: float = 3e10
+    # A model that keeps more than this part of the functions it was offered lacks functions rather
+    # than search: on Friedman's first function it kept a sixth, on four others less than a tenth.
+    short: float = 0.1
+    # The first dive is among functions spread over all, as many as make so many pairs with the
+    # samples, if these are less than this part of all.
+    level: float = 1e8
+    level_share: float = 0.75
+    # Growth after it has so many rounds: among all functions it goes on.
+    brief_rounds: int = 2
+    # Growth is given other functions, and the end rounds of search, for as long as one gains `tol`
+    # so many times, or a nat; at most so many. The search only where a dive takes at most this part
+    # of the work `most`.
+    worth_a_round: float = 60.0
+    most_rounds: int = 20
+    rounds: int = 8
+    dive_share: float = 0.2
+
+    def worth(self, tol: float) -> float:
+        """What a round of growth or search has to gain to be followed by another."""
+        return max(self.worthwhile, self.worth_a_round * tol)
 
     def limit(self, size: int) -> int:
         """How far a model of so many functions may grow while the noise is held low."""

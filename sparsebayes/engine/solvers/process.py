@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.optimize import OptimizeResult, minimize
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.gaussian import Gaussian
@@ -32,6 +33,18 @@ HUGE = 1e20  # what a minimiser sees where there is no model
 _RATIOS = (1.0, 0.1, 1e-2, 1e-4, 1e-6)  # at which a search may begin
 # Below the least of these bounds the functions that such a process needs are alike in rounding.
 _RATIO_BOUNDS = float(np.log(1e-6)), float(np.log(1e3))
+
+# A search for the minimum.
+ENOUGH = 1e-3  # nats in a step, at which it ends
+FLAT = 1e-2  # nats for a factor e of any scale or precision, at which it ends too
+_TIE, _STEPS_LEFT = 1.0, 8  # nats above another end, and steps to it, at which it ends there
+# One that begins with a known curvature: the longest step, in log scales, how much shorter the next
+# is where it does not fall, and how often; a difference for derivatives; the least curvature.
+_LONGEST, _SHORTER, _TRIES = 1.0, 0.3, 5
+_DIFFERENCE, _LEAST_CURVE = 1e-3, 0.1
+# Logarithms of scales in the spread of their inputs: where an input makes no difference, nor would
+# a little more or less, and where it makes one.
+NO_EFFECT, _SOME_EFFECT = 4.0, 2.0
 
 
 class CovarianceFamily(Protocol):
@@ -103,6 +116,7 @@ class ProcessModel:
         by_target = np.argsort(targets[0], kind="stable")
         chosen = by_target[np.random.default_rng(0).permutation(len(rows))[:size]]
         self.rows, self.weights, self.targets = rows[chosen], weights[chosen], targets[:, chosen]
+        self.n_rows = chosen.size
         self.targets -= np.array([[np.average(z, weights=self.weights)] for z in self.targets])
         unit = np.array([np.sqrt(np.mean(z**2)) for z in self.targets])
         self.energy = chosen.size * float(np.mean(unit**2))
@@ -232,3 +246,143 @@ class _Evaluation:
     misfits: Array
     share: Array
     excess: Array
+
+
+class ScaleModel(Protocol):
+    """What is minimised: a function of θ, of ratios of noise and signal, and of others.
+
+    Attributes
+    ----------
+    family : Family
+    bounds : list of (low, high)
+        Of each coordinate.
+    n_groups : int
+        How many ratios of noise and signal there are.
+    n_rows : int
+        How many samples it looks at.
+    """
+
+    @property
+    def family(self) -> CovarianceFamily: ...
+    @property
+    def bounds(self) -> list[tuple[float, float]]: ...
+    @property
+    def n_groups(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+
+    def trials(self, theta: Array) -> list[tuple[float, Array]]:
+        """Values and points with this θ and each ratio, the same for all groups."""
+        ...
+
+    def misfits(self, point: Array) -> Array | None:
+        """``zᵀC⁻¹z`` of each of several targets, up to a factor; None where there is but one."""
+        ...
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        """Value and derivatives."""
+        ...
+
+
+def descend(
+    model: ScaleModel, point: Array, steps: int, *, together: bool = False, known: float = HUGE
+) -> tuple[float, Array]:
+    """Value and place of the minimum near a point; `together`, θ moves by one number only.
+
+    It ends before that a little above a value that is `known`, if steps would not soon reach it.
+    """
+    size = model.family.start.size if together else 0
+
+    def place(moved: Array) -> Array:
+        return np.concatenate([point[:size] + moved[0], moved[1:]]) if together else moved
+
+    def value(moved: Array) -> tuple[float, Array]:
+        found, slope = model(place(moved))
+        return found, np.append(slope[:size].sum(), slope[size:]) if together else slope
+
+    bounds = model.bounds
+    if together:
+        room = np.array(bounds[:size]) - point[:size, None]
+        bounds = [(room[:, 0].max(), room[:, 1].min()), *bounds[size:]]
+    begin = np.append(0.0, point[size:]) if together else point
+    first = value(begin)
+    last = first[0]
+
+    def again(moved: Array) -> tuple[float, Array]:
+        return first if np.array_equal(moved, begin) else value(moved)
+
+    def look(intermediate_result: OptimizeResult) -> None:
+        nonlocal last
+        gain, last = last - intermediate_result.fun, intermediate_result.fun
+        if _STEPS_LEFT * gain < last - known < _TIE:
+            raise StopIteration
+
+    found = minimize(
+        again, begin, jac=True, method="L-BFGS-B", bounds=bounds, callback=look,
+        options={"maxiter": steps, "gtol": FLAT, "ftol": ENOUGH / max(1.0, abs(first[0]))},
+    )  # fmt: skip
+    return float(found.fun), place(found.x)
+
+
+def follow(
+    model: ScaleModel, before: ScaleModel, point: Array, steps: int, *, known: float = HUGE
+) -> tuple[float, Array]:
+    """The same from near the minimum of a model with fewer rows, `before`.
+
+    That gives the curvature, but for a factor, and each step revises it (BFGS).
+    """
+    low, high = np.array(model.bounds).T
+    curve = _curvature(before, point) * (model.n_rows / before.n_rows)
+    value, slope = model(point)
+    for _ in range(steps):
+        free = ~((point <= low) & (slope > 0) | (point >= high) & (slope < 0))
+        step = np.zeros(point.size)
+        step[free] = -np.linalg.solve(curve[free][:, free], slope[free])
+        step *= _LONGEST / max(float(np.abs(step).max()), _LONGEST)
+        for _ in range(_TRIES):
+            there = np.clip(point + step, low, high)
+            moved = there - point
+            if -slope @ moved < ENOUGH:
+                return value, point
+            new, other = model(there)
+            if new < value:
+                break
+            step *= _SHORTER
+        else:
+            return value, point
+        change, old = other - slope, curve @ moved
+        if change @ moved > 0:
+            curve = curve + np.outer(change, change) / (change @ moved)
+            curve = curve - np.outer(old, old) / (moved @ old)
+        gain = value - new
+        point, value, slope = there, new, other
+        if gain < ENOUGH or _STEPS_LEFT * gain < value - known < _TIE:
+            break
+    return value, point
+
+
+def revived(model: ScaleModel, point: Array) -> Array:
+    """The same, with scales that are too wide to matter made narrower where the model asks for it.
+
+    From where they were it could not tell.
+    """
+    spread = model.family.spread
+    moved = point.copy()
+    theta = moved[: spread.size]
+    gone = np.isfinite(spread) & (theta > spread + NO_EFFECT)
+    theta[gone] = spread[gone] + _SOME_EFFECT
+    wanted = gone & (model(moved)[1][: spread.size] > 0.0)
+    theta[gone & ~wanted] = point[: spread.size][gone & ~wanted]
+    return moved
+
+
+def _curvature(model: ScaleModel, point: Array) -> Array:
+    """Second derivatives by differences of the first, made positive."""
+    high = np.array(model.bounds)[:, 1]
+    rows, slope = [], model(point)[1]
+    for i in range(point.size):
+        there = point.copy()
+        there[i] += _DIFFERENCE if there[i] + _DIFFERENCE <= high[i] else -_DIFFERENCE
+        rows.append((model(there)[1] - slope) / (there[i] - point[i]))
+    values, vectors = np.linalg.eigh(0.5 * (np.array(rows) + np.array(rows).T))
+    return (vectors * np.maximum(np.abs(values), _LEAST_CURVE)) @ vectors.T

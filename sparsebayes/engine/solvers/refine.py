@@ -35,13 +35,17 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
 
     They go together if the objective does not fall, else the better half of them, and so on.
     """
-    if state.active.size == 0:
+    if state.active.size == 0 or state.__dict__.get("tight") is problem.prior:
         return state
     s, q2 = state.s_and_q2()
     weight = problem.prior.weight(state)
     least = state.rounding * state.scale
     gain = problem.prior.best_gain(np.maximum(s, least), q2, weight)
-    doomed = np.flatnonzero((gain <= 0.0) & (state.determined < hardly) | (s <= least))
+    doomed = ((gain <= 0.0) & (state.determined < hardly) | (s <= least)).nonzero()[0]
+    if not doomed.size:
+        if hardly == 1.0:
+            state.__dict__["tight"] = problem.prior  # it need not be asked again
+        return state
     if doomed.size > 1:
         loss = problem.prior.gain(state.alpha[doomed], s[doomed], q2[doomed], weight[doomed])
         doomed = doomed[np.argsort(loss, kind="stable")]
@@ -99,7 +103,7 @@ def stationary(problem: Problem, state: State, *, free: bool = False) -> State:
         if factor is None:
             break
         step = linalg.solve(factor, grad)
-        if not least < np.abs(step).max() < longest:
+        if not least < linalg.largest(step) < longest:
             break
         growth, size = np.exp(step), state.active.size
         beta = state.beta if noise is None else state.beta * float(growth[size])
@@ -151,16 +155,16 @@ class Refiner:
             return None
         grad, hess = gradient_and_hessian(state, noise)
         size = state.active.size
-        diagonal = np.arange(grad.size)
         for _ in range(_TRIES):
             shifted = -hess
-            shifted[diagonal, diagonal] += self.shift
+            diagonal = linalg.along_diagonal(shifted)
+            diagonal += self.shift
             factor = linalg.cholesky(shifted)
             if factor is None:
                 self.shift = max(_MORE_SINGULAR * self.shift, _FIRST_SHIFT)
                 continue
             step = linalg.solve(factor, grad)
-            longest = float(np.abs(step).max())
+            longest = linalg.largest(step)
             if longest > _LONGEST_STEP:
                 if longest > _TOO_LONG * _LONGEST_STEP:
                     self.shift = max(_MORE_LONG * self.shift, _FIRST_SHIFT)

@@ -23,13 +23,23 @@ from operator import itemgetter
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from sparsebayes.engine.model.design import Dense, Design
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import AdaptableProblem
 from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, collapsed, finish, start
-from sparsebayes.engine.solvers.process import HUGE, CovarianceFamily, ProcessModel
+from sparsebayes.engine.solvers.process import (
+    FLAT,
+    HUGE,
+    NO_EFFECT,
+    CovarianceFamily,
+    ProcessModel,
+    ScaleModel,
+    descend,
+    follow,
+    revived,
+)
 from sparsebayes.engine.solvers.refine import Refiner
 from sparsebayes.engine.solvers.sequential import Sequential
 
@@ -48,15 +58,16 @@ _DIGITS = 2  # of learned log scales: a hundredth matters to nobody
 _SMALL_WORK = 1e7  # multiplications for a product of the functions: some milliseconds
 _FULL_WORK = 2e8
 _SMALL_ROWS, _FULL_ROWS = 128, 1000  # of a process, which costs their number cubed
+# Where the full one has so many rows, one with these goes before it and finds most of the way. Ends
+# of it so many nats above its lowest are left out. Not with more scales than these: its curvature
+# would take longer than it saves.
+_LARGE, _BETWEEN_ROWS, _NEAR, _MANY_SLOPES = 500, 350, 20.0, 100
 _PRICE = 2.0  # nats for a scale far below the spread of its input, for each factor e
 _MANY = 20  # scales from which on each has a higher price
 _MOST_ROWS = 4000  # samples that are looked at, evenly spaced: they tell scales well enough
 _FEWEST = 64  # functions, however many rows there are
 _CLIMBS, _ENDS = 4, 2  # of the best starts, and how many of their ends the full model goes on from
 _SMALL_STEPS, _FULL_STEPS = 30, 200
-_ENOUGH = 1e-3  # nats in a step, at which a search ends
-_TIE, _STEPS_LEFT = 1.0, 8  # nats above another end, and steps to it, at which it ends there
-_FLAT = 1e-2  # nats for a factor e of any scale or precision, at which it ends too
 
 # `polish`, in parts of `tol`.
 _POLISH_STEPS, _POLISH_ENOUGH = 50, 0.1
@@ -216,17 +227,26 @@ def as_process(problem: AdaptableProblem, family: Family) -> bool:
     return family.fine and problem.gaussian is not None and family.inputs is not None
 
 
-def _models(problem: AdaptableProblem, family: Family) -> tuple[ScaleModel, ScaleModel]:
-    """A small one that tries all starts, and the full one."""
+def _models(
+    problem: AdaptableProblem, family: Family
+) -> tuple[ScaleModel, ProcessModel | None, ScaleModel]:
+    """A small one that tries all starts, the full one, and one between them where that is large."""
     sites = problem.gaussian
-    if sites is not None and as_process(problem, family):
-        # One factor for all scales needs no prior: with one the start would be nearly linear.
-        small = ProcessModel(sites, family, _SMALL_ROWS)
-        count = np.isfinite(family.spread).sum()  # of scales that some function has
-        price = _PRICE * max(1.0, float(np.log(count) / np.log(_MANY)))
-        full = ProcessModel(sites, family, _FULL_ROWS, price=price)
-        return (small if small.energy > 0 else full), full
-    return SharedPrecisionModel(problem, family, _SMALL_WORK), SharedPrecisionModel(problem, family)
+    if sites is None or not as_process(problem, family):
+        small_one = SharedPrecisionModel(problem, family, _SMALL_WORK)
+        return small_one, None, SharedPrecisionModel(problem, family)
+    # One factor for all scales needs no prior: with one the start would be nearly linear.
+    small = ProcessModel(sites, family, _SMALL_ROWS)
+    count = np.isfinite(family.spread).sum()  # of scales that some function has
+    price = _PRICE * max(1.0, float(np.log(count) / np.log(_MANY)))
+    full, between = ProcessModel(sites, family, _FULL_ROWS, price=price), None
+    if len(full.rows) >= _LARGE and family.start.size <= _MANY_SLOPES:
+        between = ProcessModel(sites, family, _BETWEEN_ROWS, price=price)
+    return (
+        small if small.energy > 0 else full,
+        between if between is not None and between.energy > 0 else None,
+        full,
+    )
 
 
 def learn(problem: AdaptableProblem, family: Family) -> Array:
@@ -239,10 +259,10 @@ def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array
 
     A small model tries all starts and climbs from some of the best, with one factor for all
     scales; the full one goes on from the highest end, and from another if there is one, with
-    all of them. There are maxima at which the function is nearly linear in some inputs, and
-    others at which it goes through every target.
+    all of them. Where it is large, one between them goes first. There are maxima at which the
+    function is nearly linear in some inputs, and others at which it goes through every target.
     """
-    small, full = _models(problem, family)
+    small, between, full = _models(problem, family)
     size = family.start.size
     trials = (trial for theta in family.trials for trial in small.trials(theta))
     tried = sorted(trials, key=itemgetter(0))
@@ -252,104 +272,46 @@ def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array
         return tried[0][1][:size], None
     ratios = slice(size, size + small.n_groups)
 
-    def apart(points: list[Array], count: int) -> list[Array]:
-        """The first of these points that differ in θ, or in the noise."""
+    def apart(points: list[Array], count: int, wide: Array | float = np.inf) -> list[Array]:
+        """The first of these points that differ in θ up to `wide`, or in the noise."""
         kept: list[Array] = []
         for point in points:
+            theta = np.minimum(point[:size], wide)
             if len(kept) < count and all(
-                np.abs(point[:size] - other[:size]).max() > _APART
+                np.abs(theta - np.minimum(other[:size], wide)).max() > _APART
                 or np.abs(point[ratios] - other[ratios]).max() > _OTHER_NOISE
                 for other in kept
             ):
                 kept.append(point)
         return kept
 
-    starts = apart([point for value, point in tried if value < HUGE], _CLIMBS)
-    climbs = (_descend(small, point, _SMALL_STEPS, together=True) for point in starts)
-    ends = apart([end for _, end in sorted(climbs, key=itemgetter(0))], _ENDS)
-    if all(end[ratios].min() < _LITTLE_NOISE for end in ends):
+    def noisy(ends: list[Array]) -> list[Array]:
+        """With one that has some noise among them."""
+        if any(end[ratios].min() >= _LITTLE_NOISE for end in ends):
+            return ends
         noisier = ends[0].copy()
         noisier[ratios] = np.maximum(noisier[ratios], _SOME_NOISE)
-        ends = [*ends[: _ENDS - 1], noisier]
+        return [*ends[: _ENDS - 1], noisier]
+
+    starts = apart([point for value, point in tried if value < HUGE], _CLIMBS)
+    climbs = (descend(small, point, _SMALL_STEPS, together=True) for point in starts)
+    ends = apart([end for _, end in sorted(climbs, key=itemgetter(0))], _ENDS)
+    ends = noisy(ends)
+    if between is not None:
+        passed = sorted((descend(between, end, _FULL_STEPS) for end in ends), key=itemgetter(0))
+        near = [end for value, end in passed if value < passed[0][0] + _NEAR]
+        wide = np.where(np.isfinite(family.spread), family.spread + NO_EFFECT, np.inf)
+        ends = [revived(full, end) for end in noisy(apart(near, _ENDS, wide))]
     lowest, point = HUGE, ends[0]
     for end in ends:
-        found = _descend(full, end, _FULL_STEPS, known=lowest)
+        if between is None:
+            found = descend(full, end, _FULL_STEPS, known=lowest)
+        else:
+            found = follow(full, between, end, _FULL_STEPS, known=lowest)
         lowest, point = min(found, (lowest, point), key=itemgetter(0))
     # Rounded, so that rounding errors do not decide what is chosen later.
     theta = np.clip(np.round(point[:size], _DIGITS), *np.array(full.bounds[:size]).T)
     return theta, full.misfits(point)
-
-
-def _descend(
-    model: ScaleModel, point: Array, steps: int, *, together: bool = False, known: float = HUGE
-) -> tuple[float, Array]:
-    """Value and place of the minimum near a point; `together`, θ moves by one number only.
-
-    It ends before that a little above a value that is `known`, if steps would not soon reach it.
-    """
-    size = model.family.start.size if together else 0
-
-    def place(moved: Array) -> Array:
-        return np.concatenate([point[:size] + moved[0], moved[1:]]) if together else moved
-
-    def value(moved: Array) -> tuple[float, Array]:
-        found, slope = model(place(moved))
-        return found, np.append(slope[:size].sum(), slope[size:]) if together else slope
-
-    bounds = model.bounds
-    if together:
-        room = np.array(bounds[:size]) - point[:size, None]
-        bounds = [(room[:, 0].max(), room[:, 1].min()), *bounds[size:]]
-    begin = np.append(0.0, point[size:]) if together else point
-    first = value(begin)
-    last = first[0]
-
-    def again(moved: Array) -> tuple[float, Array]:
-        return first if np.array_equal(moved, begin) else value(moved)
-
-    def look(intermediate_result: OptimizeResult) -> None:
-        nonlocal last
-        gain, last = last - intermediate_result.fun, intermediate_result.fun
-        if _STEPS_LEFT * gain < last - known < _TIE:
-            raise StopIteration
-
-    found = minimize(
-        again, begin, jac=True, method="L-BFGS-B", bounds=bounds, callback=look,
-        options={"maxiter": steps, "gtol": _FLAT, "ftol": _ENOUGH / max(1.0, abs(first[0]))},
-    )  # fmt: skip
-    return float(found.fun), place(found.x)
-
-
-class ScaleModel(Protocol):
-    """What is minimised: a function of θ, of ratios of noise and signal, and of others.
-
-    Attributes
-    ----------
-    family : Family
-    bounds : list of (low, high)
-        Of each coordinate.
-    n_groups : int
-        How many ratios of noise and signal there are.
-    """
-
-    @property
-    def family(self) -> CovarianceFamily: ...
-    @property
-    def bounds(self) -> list[tuple[float, float]]: ...
-    @property
-    def n_groups(self) -> int: ...
-
-    def trials(self, theta: Array) -> list[tuple[float, Array]]:
-        """Values and points with this θ and each ratio, the same for all groups."""
-        ...
-
-    def misfits(self, point: Array) -> Array | None:
-        """``zᵀC⁻¹z`` of each of several targets, up to a factor; None where there is but one."""
-        ...
-
-    def __call__(self, point: Array) -> tuple[float, Array]:
-        """Value and derivatives."""
-        ...
 
 
 class SharedPrecisionModel:
@@ -373,7 +335,7 @@ class SharedPrecisionModel:
         self.family = family
         n_rows, n_columns = problem.design.shape
         self.rows = slice(None, None, -(-n_rows // _MOST_ROWS))
-        n_rows = -(-n_rows // self.rows.step)
+        n_rows = self.n_rows = -(-n_rows // self.rows.step)
         kinds = family.kinds(np.arange(n_columns))
         alone, shared = np.flatnonzero(kinds < 0), np.flatnonzero(kinds >= 0)
         size = max(_FEWEST, int(np.sqrt(work / n_rows) / problem.n_outputs))
@@ -473,7 +435,7 @@ def polish(
     inner = problem.restrict(state.active)
     best = theta, replace(state, active=np.arange(state.active.size))
 
-    def descend(point: Array) -> tuple[float, Array]:
+    def lowered(point: Array) -> tuple[float, Array]:
         nonlocal best
         at = inner.rebase(Dense(family.columns(point, used)))
         last = best[1]
@@ -489,10 +451,10 @@ def polish(
         return -new.objective, -family.slopes(point, used[at.used(new.active)], slopes)
 
     minimize(
-        descend, theta, jac=True, method="L-BFGS-B",
+        lowered, theta, jac=True, method="L-BFGS-B",
         bounds=list(zip(family.lower, family.upper, strict=True)),
         options={
-            "maxiter": _POLISH_STEPS, "gtol": _FLAT,
+            "maxiter": _POLISH_STEPS, "gtol": FLAT,
             "ftol": _POLISH_ENOUGH * tol / max(1.0, abs(state.objective)),
         },
     )  # fmt: skip

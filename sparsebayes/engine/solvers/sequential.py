@@ -31,10 +31,12 @@ from sparsebayes.engine.solvers import trials
 from sparsebayes.engine.solvers.candidates import Scores, score, spread
 from sparsebayes.engine.solvers.driver import Climb, Path, Step, Stop, collapsed, finish, start
 from sparsebayes.engine.solvers.growth import grow, settle
-from sparsebayes.engine.solvers.policy import Policy
+from sparsebayes.engine.solvers.policy import Effort, Policy
 from sparsebayes.engine.solvers.refine import stationary
+from sparsebayes.engine.solvers.replacements import best_replacements
 from sparsebayes.engine.solvers.strategies import (
     BRIEF,
+    ROUND,
     STALLED,
     STRATEGIES,
     blind_model,
@@ -42,8 +44,9 @@ from sparsebayes.engine.solvers.strategies import (
     drawn_start,
     in_turn,
 )
-from sparsebayes.engine.solvers.trials import Search, better, explored
+from sparsebayes.engine.solvers.trials import Search, better, explored, renumbered, spread_over
 
+Array = np.ndarray
 Searcher = Callable[[Problem, State, float], Path]
 
 
@@ -176,32 +179,139 @@ class Sequential:
             end = yield from explored(trial(Search(inner, self.policy, tol), state, rng))
             return (yield from explored(self._settle(inner, end, tol)))
 
-        if problem.capacity < problem.n_functions:
-            end = yield from explored(
-                self._among_some(problem, state, score(problem, state), search, tol)
-            )
+        if self._divided(problem):
+            index = chosen(state, score(problem, state), self._room(problem, state))
+            end = yield from explored(within(problem, state, index, search, tol))
             end = yield from explored(self._everywhere(problem, end, self._settle, tol))
         else:
             end = yield from search(problem, state, tol)
         return (yield from better(problem, state, end))
 
     def _everywhere(self, problem: Problem, state: State, search: Searcher, tol: float) -> Path:
-        """Search among as many functions as can be held, and again while others gain."""
-        while problem.capacity < problem.n_functions:
+        """Search among as many functions as is worth while, and again while others gain."""
+        if not self._divided(problem):
+            return (yield from search(problem, state, tol))
+        if search == self._explore and problem.crossable:
+            return (yield from self._in_rounds(problem, state, tol))
+        while True:
             scores = score(problem, state)
             if scores.largest <= tol:
                 return state
             before = state.objective
-            state = yield from self._among_some(problem, state, scores, search, tol)
+            index = chosen(state, scores, self._room(problem, state))
+            state = yield from within(problem, state, index, search, tol)
             if search != self._settle or state.objective <= before:
                 return state
-        return (yield from search(problem, state, tol))
 
-    def _among_some(
-        self, problem: Problem, state: State, scores: Scores, search: Searcher, tol: float
+    def _divided(self, problem: Problem) -> bool:
+        """Whether some functions are searched at a time: for lack of memory, or to save work."""
+        pairs = float(problem.n_samples) * problem.n_functions
+        large = problem.crossable and pairs > self.policy.pairs
+        return problem.capacity < problem.n_functions or bool(large)
+
+    def _room(self, problem: Problem, state: State, products: float | None = None) -> int:
+        """How many functions to search among: by work, by memory, at least twice the model."""
+        policy, active = self.policy, state.active.size
+        room = problem.capacity
+        if problem.crossable:
+            products = products or policy.products
+            room = min(room, active + int((products / problem.n_samples) ** 0.5))
+        return max(room, 2 * active, active + policy.least_room)
+
+    def _in_rounds(self, problem: Problem, state: State, tol: float) -> Path:
+        """Explore among some functions, then among those that the model would want, in rounds.
+
+        A model that keeps many of the functions it was offered lacks functions rather than search.
+        """
+        policy = self.policy
+        index = chosen(state, score(problem, state), self._room(problem, state, policy.most))
+        state = yield from within(problem, state, index, self._begin, tol)
+        part = spread_over(problem, int(policy.level / problem.n_samples))
+        if part.size < policy.level_share * problem.n_functions:
+            part = np.concatenate([state.active, np.setdiff1d(part, state.active)])
+            state = yield from within(problem, state, part, self._brief_dive, tol)
+            state = yield from self._grown(problem, state, tol)
+        else:
+            state = yield from self._dive(problem, state, tol)
+        limit = policy.deep_steps * policy.limit(state.active.size) ** 2
+        for _ in range(0 if self.brief else policy.rounds):
+            room = self._room(problem, state, policy.most)
+            if limit * room > policy.dive_share * policy.most:
+                break
+            before = state.objective
+            low = problem.move(state, state.alpha, lowest(problem, state.beta / policy.depth))
+            index = chosen(state, score(problem, low or state), room)
+            swaps = best_replacements(problem, state, state.active.size, -policy.near)
+            others = np.setdiff1d(np.array([one.function for one in swaps], np.intp), index)
+            state = yield from within(
+                problem, state, np.concatenate([index, others]), self._improve, tol
+            )
+            if state.objective < before + policy.worth(tol):
+                break
+        return state
+
+    def _begin(self, problem: Problem, state: State, tol: float) -> Path:
+        """Greedy growth, and if it keeps few of the functions all else."""
+        search = Search(problem, self.policy, tol)
+        state = yield from in_turn(STRATEGIES[:1], search, state)
+        if state.active.size > self.policy.short * problem.n_functions:
+            return state
+        return (yield from in_turn((BRIEF if self.brief else STRATEGIES[:-1])[1:], search, state))
+
+    def _improve(self, problem: Problem, state: State, tol: float) -> Path:
+        return in_turn(ROUND, Search(problem, self.policy, tol), state)
+
+    def _brief_dive(self, problem: Problem, state: State, tol: float) -> Path:
+        """One whose end is gone on from in any case."""
+        return self._dive(problem, state, tol, self.policy.brief_rounds)
+
+    def _dive(self, problem: Problem, state: State, tol: float, rounds: int | None = None) -> Path:
+        """A low-noise restart whose candidates are those that the model of the moment wants."""
+        policy = self.policy
+        state = yield from self._grown(problem, state, tol, policy.rough, rounds=1)
+        low = problem.move(state, state.alpha, lowest(problem, state.beta / policy.depth))
+        if low is None:
+            return state
+        limit = policy.limit(state.active.size)
+        path = self._grown(problem, low, tol, policy.rough, rounds=1, free=False, limit=limit)
+        low = yield from explored(path)
+        if problem.noise is None:
+            low = problem.move(low, low.alpha, state.beta) or state
+        end = yield from explored(self._grown(problem, low, tol, rounds=rounds))
+        return (yield from better(problem, state, end))
+
+    def _grown(
+        self,
+        problem: Problem,
+        state: State,
+        tol: float,
+        effort: Effort | None = None,
+        *,
+        rounds: int | None = None,
+        free: bool = True,
+        limit: int = 1 << 62,
     ) -> Path:
-        room = max(problem.capacity - state.active.size, self.policy.least_room)
-        return within(problem, state, scores, room, search, tol)
+        """Growth among the functions that gain most, and again among those that do then."""
+        policy = self.policy
+        effort = effort or policy.coarse_effort(tol)
+
+        def search(inner: Problem, state: State, tol: float) -> Path:
+            return grow(inner, state, effort, policy, free=free, limit=limit)
+
+        for _ in range(policy.most_rounds if rounds is None else rounds):
+            before, scores = state.objective, score(problem, state)
+            if scores.largest <= effort.threshold:
+                break
+            index = chosen(state, scores, self._room(problem, state))
+            state = yield from within(problem, state, index, search, tol)
+            if state.objective < before + policy.worth(tol):
+                break
+        return state
+
+
+def lowest(problem: Problem, beta: float) -> float:
+    """A noise precision, within its bound where it is estimated."""
+    return beta if problem.noise is None else min(beta, problem.noise.max_beta)
 
 
 def _noted(path: Path, passed: list[State]) -> Path:
@@ -216,16 +326,12 @@ def _noted(path: Path, passed: list[State]) -> Path:
         yield step
 
 
-def within(
-    problem: Problem, state: State, scores: Scores, room: int, search: Searcher, tol: float
-) -> Path:
-    """Search among the active functions and `room` others: the best, and some spread."""
-    index = np.concatenate([state.active, spread(scores.ranked(), room)])
+def chosen(state: State, scores: Scores, room: int) -> Array:
+    """The active functions and others, `room` in all: the best, and some spread."""
+    return np.concatenate([state.active, spread(scores.ranked(), room - state.active.size)])
+
+
+def within(problem: Problem, state: State, index: Array, search: Searcher, tol: float) -> Path:
+    """Search among some functions, the active ones first."""
     inner = replace(state, active=np.arange(state.active.size))
-    path = search(problem.restrict(index), inner, tol)
-    while True:
-        try:
-            step = next(path)
-        except StopIteration as end:
-            return replace(end.value, active=index[end.value.active])
-        yield replace(step, state=replace(step.state, active=index[step.state.active]))
+    return renumbered(search(problem.restrict(index), inner, tol), index)

@@ -28,12 +28,19 @@ import numpy as np
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers import trials
-from sparsebayes.engine.solvers.driver import Path, Step, collapsed
+from sparsebayes.engine.solvers.driver import Path, Step, collapsed, start
 from sparsebayes.engine.solvers.em import spread_variance
 from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Policy
 from sparsebayes.engine.solvers.refine import Refiner
-from sparsebayes.engine.solvers.trials import Search, better, explored, polished, spread_over
+from sparsebayes.engine.solvers.trials import (
+    Search,
+    better,
+    explored,
+    polished,
+    renumbered,
+    spread_over,
+)
 
 Array = np.ndarray
 Strategy = Callable[[Search, State], Path]
@@ -48,11 +55,11 @@ def shared_precision_start(search: Search, state: State) -> Path:
     """With the noise given: go on from functions that share one precision, if they do better."""
     if search.problem.noise is not None:
         return state
-    start = shared_precision_model(search.problem, state, search.policy)
-    if start is None:  # growth has not stalled
+    shared = shared_precision_model(search.problem, state, search.policy)
+    if shared is None:  # growth has not stalled
         search.over = True
         return state
-    end = yield from trials.settled_by_updates(search, start)
+    end = yield from trials.settled_by_updates(search, shared)
     end = yield from trials.grown(search, end)
     found = yield from better(search.problem, state, end)
     if found is not state:
@@ -84,11 +91,11 @@ def escape_a_stall(search: Search, state: State) -> Path:
     several = spread_over(problem, min(problem.n_functions, policy.several))
     end = yield from trials.from_functions(search, state, several)
     state = yield from better(problem, state, end)
-    start = None
+    shared = None
     if problem.noise is not None and state.active.size < few:
-        start = shared_precision_model(problem, state, policy, several)
-    if start is not None:
-        end = yield from trials.settled_by_updates(search, start)
+        shared = shared_precision_model(problem, state, policy, several)
+    if shared is not None:
+        end = yield from trials.settled_by_updates(search, shared)
         end = yield from trials.grown(search, end)
         state = yield from better(problem, state, end)
     if state.beta < policy.falling * before:
@@ -213,6 +220,30 @@ def drawn_half(search: Search, state: State, rng: np.random.Generator) -> Path:
     return (yield from search.counted(neighbourhood_search(search, end)))
 
 
+def coarse_starts(search: Search, state: State) -> Path:
+    """Where products are known: the ends of searches among each half of the functions.
+
+    Among fewer functions a search gets further; among all it goes on from there. The first half is
+    searched in the same way, by halves, so that candidates that begin with others do not end lower.
+    """
+    problem, policy = search.problem, search.policy
+    work, most = 0.0, policy.start_share * search.products
+    if most <= policy.work:
+        return state
+    first, second = np.array_split(np.arange(problem.n_functions), 2)
+    for index, strategies in ((first, STRATEGIES), (second, STRATEGIES[:-1])):
+        if work > most:
+            break
+        inner = Search(problem.restrict(index), policy, search.tol)
+        path = in_turn(strategies, inner, start(inner.problem))
+        end = yield from explored(renumbered(path, index))
+        again = Search(problem, policy, search.tol)
+        end = yield from explored(in_turn((greedy_growth, neighbourhood_search), again, end))
+        work += inner.work + again.work
+        state = yield from better(problem, state, end)
+    return state
+
+
 STRATEGIES: tuple[Strategy, ...] = (
     greedy_growth,
     shared_precision_start,
@@ -224,11 +255,14 @@ STRATEGIES: tuple[Strategy, ...] = (
     neighbourhood_search,
     loose_start,
     neighbourhood_search,
+    coarse_starts,
 )
 # For fits that are repeated: what these find is close to the end of all.
 BRIEF = STRATEGIES[:3]
+# Among other functions than before, from an end that had all this.
+ROUND = (greedy_growth, low_noise_restart, shallow_restart, deep_restart, neighbourhood_search)
 # Where greedy growth has stalled the other solvers tell more than a restart does.
-STALLED = (greedy_growth, other_routes, *STRATEGIES[2:5], *STRATEGIES[6:])
+STALLED = (greedy_growth, other_routes, *STRATEGIES[2:5], *STRATEGIES[6:-1])
 
 
 def shared_precision_model(
@@ -267,16 +301,35 @@ def best_shared_precision(
         return None
     best = first
     levels = 1 if problem.noise is None else policy.noise_levels
+    if problem.noise is not None:
+        highest = _highest(problem, first, policy, beta)
+        if highest is not None:
+            return max(first, highest, key=lambda state: state.evidence)
+    last = first
     for number in range(policy.shared_precisions):
         before = best
         for level in range(levels):
             alpha = policy.shared_factor**number * first.alpha
-            shared = problem.move(first, alpha, beta / policy.depth**level)
+            shared = problem.move(last, alpha, beta / policy.depth**level)
             if shared is not None and shared.evidence > best.evidence:
                 best = shared
+            if shared is not None and shared.local is not None:
+                last = shared  # with labels: its weights are nearer than the first
         if brief and number and best is before and problem.noise is None:
             break
     return best
+
+
+def _highest(problem: Problem, first: State, policy: Policy, beta: float) -> State | None:
+    """That of the states below which has most evidence, if all can be had at once."""
+    factors = policy.shared_factor ** np.arange(policy.shared_precisions)
+    betas = beta / policy.depth ** np.arange(policy.noise_levels)
+    found = problem.rescaled_evidences(first, factors, betas)
+    if found is None or not found.size:
+        return None
+    number, level = np.unravel_index(np.argmax(found), found.shape)
+    alpha = policy.shared_factor ** int(number) * first.alpha
+    return problem.move(first, alpha, beta / policy.depth ** int(level))
 
 
 def blind_model(problem: Problem, state: State, policy: Policy, tol: float) -> Path:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsebayes.dictionaries import as_dictionary
 from sparsebayes.engine import (
@@ -59,6 +59,33 @@ def test_gram_rows_survive_forgetting():
         assert_allclose(problem.gram_rows(index), expected[index])
         assert_allclose(problem.gram(index), expected[np.ix_(index, index)])
     assert problem._n_rows <= 5
+
+
+@pytest.mark.parametrize("n_samples", [300, 2000])
+def test_a_restriction_keeps_the_products_that_are_known(n_samples):
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((n_samples, 600))
+    sites = Gaussian(rng.standard_normal(n_samples), np.ones(n_samples))
+    problem = Exact(Dense(matrix), Flat(), sites)
+    known, index = np.array([5, 17, 400]), np.array([400, 3, 5, 99])
+    rows = problem.gram_rows(known)
+    problem.design.cross = None  # nothing is computed anew
+    part = problem.restrict(index)
+    if not part.crossed:
+        part.design.cross = None
+    assert_array_equal(part.gram_rows(np.array([0, 2])), rows[[2, 0]][:, index])
+    if part.crossed:
+        assert_allclose(part.gram(np.arange(4)), matrix[:, index].T @ matrix[:, index])
+
+
+def test_a_restriction_that_cannot_be_held_is_not():
+    matrix = np.random.default_rng(0).standard_normal((40, 300))
+    design = Lazy(lambda index: matrix[:, index], matrix.shape, 1 << 16)
+    sites = Gaussian(matrix[:, 0], np.ones(40))
+    problem = Exact(design, Flat(), sites, 1 << 16)
+    part = problem.restrict(np.arange(0, 300, 2))
+    assert isinstance(part.design, Lazy) and part.capacity == 64
+    assert_allclose(part.gram(np.array([7])), [[matrix[:, 14] @ matrix[:, 14]]])
 
 
 def test_a_restricted_problem_is_the_same_problem():
@@ -168,3 +195,33 @@ def test_a_fit_does_not_depend_on_the_design(rows):
     assert_allclose(states[0].objective, states[1].objective, rtol=1e-8)
     assert_allclose(states[0].beta, states[1].beta, rtol=1e-5)
     assert sorted(states[0].active) == sorted(states[1].active)
+
+
+def test_a_postponed_matrix_is_computed_once_and_by_who_needs_it():
+    rng, calls = np.random.default_rng(0), []
+    matrix, target = rng.standard_normal((20, 8)), rng.standard_normal(20)
+
+    def compute(index):
+        calls.append(index.size)
+        return matrix[:, index]
+
+    design = make_design(compute, matrix.shape, 1 << 28, later=True)
+    sites = Gaussian(target, np.ones(20))
+    problem, usual = Exact(design, Flat(), sites), Exact(Dense(matrix), Flat(), sites)
+    none = np.empty(0, dtype=int)
+    empty = problem.evaluate(none, np.empty(0), problem.beta)
+    other = problem.rebase(Dense(matrix))
+    assert problem.n_functions == problem.capacity == 8
+    assert not calls
+    assert empty.objective == usual.evaluate(none, np.empty(0), usual.beta).objective
+    np.testing.assert_array_equal(other.norms, usual.norms)
+    some, alpha = np.array([2, 5]), np.ones(2)
+    for _ in range(2):
+        found = problem.evaluate(some, alpha, 2.0)
+        assert found.objective == usual.evaluate(some, alpha, 2.0).objective
+    assert sum(calls) == 8
+
+
+def test_what_does_not_fit_is_not_postponed():
+    design = make_design(lambda index: np.ones((20, index.size)), (20, 8), 1000, later=True)
+    assert isinstance(design, Lazy)

@@ -190,25 +190,36 @@ def test_without_memory_for_a_rotation_nothing_changes():
     assert np.all(scores.gain[scores.s <= scores.reduced.lost * scores.scale] == 0)
 
 
-def test_a_rotation_keeps_lengths_and_angles():
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_rotation_keeps_lengths_and_angles(at_once):
     rng = np.random.default_rng(0)
     columns = rng.standard_normal((20, 9)) * 10.0 ** np.arange(9)
     columns[:, 4] = columns[:, 0] + 1e-9 * columns[:, 1]  # in the span of others
     columns[:, 6] = 0.0
     target = rng.standard_normal(20)
-    rotation = Rotation(columns.copy(), target)
+    given, every, before = columns.copy(), np.arange(9), []
+    rotation = Rotation(given, target)
     for index in ([0, 1], [6], [4, 2], [0, 8, 5]):
         rotation.include(np.array(index))
+        if at_once:  # else all functions follow in the end
+            before.append((rotation.size, rotation.rest(every, rotation.size)))
     assert rotation.size == 5  # 4 adds nothing, nor does 6
-    whole = np.vstack([rotation.coordinates, rotation.rest])
+    rest = rotation.rest(every, rotation.size)
+    whole = np.vstack([rotation.coordinates, rest])
     lengths = np.sqrt((columns**2).sum(axis=0))
     allowed = 1e-14 * np.outer(lengths, lengths)
     assert np.all(np.abs(whole.T @ whole - columns.T @ columns) <= allowed)
     assert_allclose(
         rotation.target @ rotation.target + (rotation.target_rest**2).sum(), target @ target
     )
-    kept = rotation.rest[:, [0, 1, 4, 6, 2, 8, 5]] / np.maximum(lengths[[0, 1, 4, 6, 2, 8, 5]], 1.0)
+    kept = rest[:, [0, 1, 4, 6, 2, 8, 5]] / np.maximum(lengths[[0, 1, 4, 6, 2, 8, 5]], 1.0)
     assert np.abs(kept).max() < 1e-14
+    norms, moments = rotation.rest_products
+    assert_allclose(norms, (rest**2).sum(axis=0), rtol=1e-12, atol=1e-12)
+    assert_allclose(moments, rotation.target_rest @ rest, rtol=1e-9, atol=1e-6)
+    assert_array_equal(given, columns)
+    for size, earlier in before:  # still to be had
+        assert np.all(np.abs(rotation.rest(every, size) - earlier) <= 1e-14 * lengths)
 
 
 def test_a_basis_goes_on_orthonormal_with_what_is_nearly_in_its_span():

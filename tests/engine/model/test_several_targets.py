@@ -207,3 +207,24 @@ def test_a_search_among_some_functions_at_a_time(capacity):
     assert found.stop.converged
     assert {0, 1, 2} <= set(found.state.active.tolist())
     assert found.state.mean.shape == (found.state.active.size, T)
+
+
+@pytest.mark.parametrize("targets", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evidences_with_precisions_multiplied_are_those_one_by_one(weighted, targets):
+    rng = np.random.default_rng(2)
+    weights = rng.uniform(0.5, 2.0, 30) if weighted else np.ones(30)
+    target = rng.standard_normal((30, targets)) if targets > 1 else rng.standard_normal(30)
+    levels = np.ones(targets) if targets > 1 else None
+    sites = Gaussian(target, weights, levels=levels)
+    problem = Exact(Dense(rng.standard_normal((30, 12))), Flat(), sites)
+    state = problem.evaluate(np.array([1, 4, 7]), np.array([0.5, 1.0, 2.0]), 3.0)
+    factors, betas = np.array([1.0, 0.03, 1e-3, 50.0]), np.array([0.1, 1.0, 30.0])
+    found = problem.rescaled_evidences(state, factors, betas)
+    one_by_one = [
+        [problem.move(state, factor * state.alpha, beta).evidence for beta in betas]
+        for factor in factors
+    ]
+    assert_allclose(found, one_by_one, rtol=1e-12)
+    empty = problem.evaluate(np.empty(0, dtype=int), np.empty(0), 3.0)
+    assert problem.rescaled_evidences(empty, factors, betas) is None

@@ -27,7 +27,7 @@ def test_every_number_of_the_policy_is_used():
             super()._set_design(design)
             self.capacity = 100
 
-    solver = Sequential(Recorded())
+    solver = Sequential(Recorded(pairs=1e5, level=2e5, most=1e6, products=1e6, dive_share=1e4))
     base = stalled(n_samples=120)
     read.clear()
     problems = [
@@ -37,12 +37,36 @@ def test_every_number_of_the_policy_is_used():
         easy(n_functions=150, n_samples=200, prior=Smoothness(3.0)),
         Tight(base.design, base.prior, base.sites),
         easy(n_functions=120, n_samples=50),
+        many_rows(),
         Exact(Dense(np.exp(-30.0 * np.subtract.outer(np.arange(90.0), np.arange(90.0)) ** 2 / 90)),
               Flat(), Gaussian(np.random.default_rng(0).standard_normal(90), np.ones(90))),
     ]  # fmt: skip
     for problem in problems:
         run(solver, problem, max_iter=5000, tol=TOL, rng=np.random.default_rng(0))
     assert read == names
+
+
+def many_rows(n_samples=2000, n_functions=300):
+    """Products are formed of some functions at a time."""
+    rng = np.random.default_rng(0)
+    x, centres = np.sort(rng.uniform(-5, 5, n_samples)), np.linspace(-5, 5, n_functions)
+    columns = np.exp(-(np.subtract.outer(x, centres) ** 2))
+    target = np.sin(3 * x) + 0.1 * rng.standard_normal(n_samples)
+    problem = Exact(Dense(columns), Flat(), Gaussian(target, np.ones(n_samples)))
+    problem.design = Dense(columns)
+    return problem
+
+
+def test_at_least_twice_the_model_is_searched():
+    problem, solver = many_rows(), Sequential(Policy(products=1.0, pairs=1.0))
+    problem.capacity = 100
+    active = np.arange(90)
+    state = problem.evaluate(active, np.ones(90), 1.0)
+    assert solver._room(problem, state) >= 180
+    found = run(solver, many_rows(), max_iter=5000, tol=TOL, rng=np.random.default_rng(0))
+    whole = run(Sequential(), many_rows(), max_iter=5000, tol=TOL, rng=np.random.default_rng(0))
+    assert found.stop.converged
+    assert found.state.evidence > whole.state.evidence - 5.0
 
 
 def test_a_policy_tells_what_differs():

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from sparsebayes._rvm.length_scales import ScaleFamily
 from sparsebayes.basis import RBF, Bias, Laplacian, Linear
 from sparsebayes.engine import Gaussian
-from sparsebayes.engine.solvers.process import ProcessModel
+from sparsebayes.engine.solvers.process import ProcessModel, revived
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 3))
@@ -155,3 +155,12 @@ def test_equal_rows_do_not_say_that_there_is_no_noise():
     narrow = family.start - 4.0
     loud, quiet = (model(model.begin(narrow, ratio))[0] for ratio in (1.0, 1e-6))
     assert loud == pytest.approx(quiet, abs=0.5)  # nothing tells narrow functions from noise
+
+
+def test_only_inputs_that_matter_are_revived():
+    model = process(RBF(1.3), None)  # the targets depend on the first input alone
+    point = model.begin(model.family.start, 1e-2)
+    point[:3] = model.family.spread + np.array([6.0, 6.0, 3.0])
+    found = revived(model, point)
+    np.testing.assert_allclose(found[:3], model.family.spread + np.array([2.0, 6.0, 3.0]))
+    np.testing.assert_array_equal(found[3:], point[3:])

@@ -19,7 +19,7 @@ from sparsebayes.engine import (
     Softmax,
     Trace,
 )
-from sparsebayes.engine.solvers import scales
+from sparsebayes.engine.solvers.process import descend, follow
 from sparsebayes.engine.solvers.scales import SharedPrecisionModel
 
 BASES = [
@@ -166,6 +166,8 @@ def test_trials_of_a_model_are_its_values(data):
 class Valley:
     """A parabola in one direction, a thousand times flatter in another; it counts its calls."""
 
+    n_rows = 1
+
     def __init__(self):
         self.family = type("Line", (), {"start": np.zeros(2)})()
         self.bounds, self.calls = [(-50.0, 50.0)] * 2, 0
@@ -182,7 +184,7 @@ def test_a_search_ends_a_little_above_what_is_known():
     start, calls = np.array([-3.0, 5.0]), {}
     for known in (1e20, -1e-3, -5.0):
         model = Valley()
-        value, _ = scales._descend(model, start, 200, known=known)
+        value, _ = descend(model, start, 200, known=known)
         calls[known] = model.calls
         assert value < 1.0 if known == -1e-3 else value < 1e-2
     assert calls[-1e-3] < calls[1e20] == calls[-5.0]
@@ -196,5 +198,32 @@ def test_no_point_is_evaluated_twice():
             seen.append(point.tobytes())
             return super().__call__(point)
 
-    scales._descend(Once(), np.array([-3.0, 5.0]), 200)
+    descend(Once(), np.array([-3.0, 5.0]), 200)
     assert len(seen) == len(set(seen))
+
+
+@pytest.mark.parametrize("start", [[5.0, 1.0], [6.5, 0.9], [9.0, -3.0], [20.0, 5.0]])
+def test_a_search_with_a_known_curvature_ends_where_one_without_it_does(start):
+    start = np.array(start)
+    model, before = Valley(), Valley()
+    value, point = follow(model, before, start, 200)
+    assert value == model(point)[0] < 1e-2
+    if abs(start[0] - 6.0) < 2.0:  # near the end, where the curvature is what it was
+        assert model.calls <= 5
+    assert before.calls == 3  # a slope, and another for each direction
+
+
+def test_a_search_with_a_known_curvature_stays_within_bounds_and_ends_above_what_is_known():
+    class Narrow(Valley):
+        def __init__(self):
+            super().__init__()
+            self.bounds = [(-50.0, 4.0), (-50.0, 50.0)]
+
+    _, point = follow(Narrow(), Valley(), np.array([3.0, 0.5]), 200)
+    np.testing.assert_allclose(point, [4.0, np.tanh(4.0)], atol=0.02)
+    calls = {}
+    for known in (1e20, -1e-3):
+        model = Valley()
+        follow(model, Valley(), np.array([-3.0, 5.0]), 200, known=known)
+        calls[known] = model.calls
+    assert calls[-1e-3] < calls[1e20]
