@@ -34,7 +34,7 @@ _APART = 1e-9  # of a function's length that others leave of it, at least
 _MODE, _SHARE = 0.01, 0.1
 
 
-class Drawn(Protocol):
+class Modes(Protocol):
     """A sample of the rows."""
 
     def mode(self, active: Array, alpha: Array, mean: Array) -> Array:
@@ -43,7 +43,7 @@ class Drawn(Protocol):
 
 
 def passes(
-    expand: Expand, drawn: Drawn, first: Solution, solver: Solver, search: Search, tol: float
+    expand: Expand, drawn: Modes, first: Solution, solver: Solver, search: Search, tol: float
 ) -> Solution:
     """The end of the search that begins with the model of some rows; steps are passes.
 
@@ -51,7 +51,7 @@ def passes(
     ----------
     expand : callable
         From functions and their weights to the problem of labels expanded about these.
-    drawn : Drawn
+    drawn : Modes
     first : Solution
         A model of some rows.
     solver, search : Solver, callable
