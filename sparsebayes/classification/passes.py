@@ -6,7 +6,7 @@ is looked for. When nothing moves any more the evidence is Laplace's. A search f
 expansion tells whether there is a better model elsewhere, which is then taken to its own end.
 
 Far from where it was expanded the likelihood is another, and steps may lead astray. A sample of the
-rows, each counted as often as there are rows for it, tells how far to follow them (`Drawn`). The
+rows, each counted as often as there are rows for it, tells how far to follow them (`Modes`). The
 pass also tells the likelihood of other points on the way; if one of them is better, it is taken.
 """
 
@@ -54,7 +54,7 @@ Expand = Callable[[list[Weights]], Expansion]  # about the first of them: one pa
 Search = Callable[[Solver, Exact, float], Solution]
 
 
-class Drawn(Protocol):
+class Modes(Protocol):
     """A sample of the rows."""
 
     def follow(self, before: Weights, state: State) -> list[Weights]:
@@ -70,7 +70,7 @@ _NEAR = 0.5  # nats for each function by which weights that are near may be off
 
 
 def passes(
-    expand: Expand, drawn: Drawn, first: Solution, solver: Solver, search: Search, tol: float
+    expand: Expand, drawn: Modes, first: Solution, solver: Solver, search: Search, tol: float
 ) -> Solution:
     """The end of the search that begins with the model of some rows; steps are passes.
 
@@ -78,7 +78,7 @@ def passes(
     ----------
     expand : callable
         From weights to what a pass tells.
-    drawn : Drawn
+    drawn : Modes
     first : Solution
         A model of some rows.
     solver, search : Solver, callable

@@ -14,20 +14,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from sparsebayes._support.files import check_output, write_files
-from sparsebayes.cli.csv_table import (
-    Table,
-    TableError,
-    format_table,
-    is_missing,
-    is_number,
-    read_table,
-)
+from sparsebayes.cli.csv_table import format_table, read_table
 from sparsebayes.cli.figures import check_directory, new_axes, png
 from sparsebayes.cli.media import OTHERS, SUFFIXES, Media, encode_npy, place, read_media
 from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned, joined
 from sparsebayes.denoising import LONGEST, METHODS, Denoised, denoise
 from sparsebayes.persistence import package_version
+from sparsebayes.rows.table import Table, TableError, is_missing, is_number
 
 _COVERAGE = 0.95
 _RESULTS = ("denoised", "std", "lower", "upper")
@@ -160,7 +154,7 @@ def _column(args: Namespace) -> Media:
         results = (signal, std, signal - half, signal + half)
         return format_table(columns | dict(zip(_RESULTS, results, strict=True))).encode()
 
-    about = f"{len(table.rows)} rows, column {name}"
+    about = f"{len(table)} rows, column {name}"
     return Media(table.source, table.series(name), (("", ...),), about, write, holds_std=True, t=t)
 
 

@@ -1,4 +1,4 @@
-"""``sparsebayes fit``: fit a model to a CSV file, judge it, store and draw it."""
+"""``sparsebayes fit``: fit a model to a CSV or Parquet file, judge it, store and draw it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,24 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsebayes._support.files import check_output, write_files
 from sparsebayes.basis import as_basis
-from sparsebayes.cli.csv_table import TableError, read_table
+from sparsebayes.cli.chunks import LARGE, ScaledChunks, refuse_whole
 from sparsebayes.cli.figures import check_directory, new_axes, png
+from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import fit_report
-from sparsebayes.cli.tasks import PANELS, Task, choose, refuse_foreign
+from sparsebayes.cli.tasks import PANELS, Task, choose, look_at, refuse_foreign
 from sparsebayes.datasets import load_gases, load_sensor
 from sparsebayes.persistence import dumps, final_estimator
+from sparsebayes.rows.csv_reader import CSVFile
+from sparsebayes.rows.files import open_file
+from sparsebayes.rows.table import TableError, TableFile
 
 
 @dataclass(frozen=True)
 class TrainingData:
     """A table split into inputs and targets, and what is to be done with it.
 
-    `y` has a column for each target if there are several.
+    `y` has a column for each target if there are several. `n_rows` may be more than the rows that
+    are held, and `counts` says how often there is each label.
     """
 
     source: str
@@ -36,6 +41,8 @@ class TrainingData:
     targets: list[str]
     task: Task
     why: str
+    n_rows: int
+    counts: dict[str, int]
 
     @property
     def target_name(self) -> str | list[str]:
@@ -60,13 +67,17 @@ def run(args: Namespace) -> None:
         check_output(args.output, args.csv)
     if args.figures:
         check_directory(args.figures)
-    data = _read_data(args)
-    if args.figures and len(data.targets) > PANELS:
+    file, source, names, targets = _open(args)
+    if args.figures and len(targets) > PANELS:
         raise ValueError(
-            f"--figures draws {PANELS} targets at most, but --target names {len(data.targets)}; "
+            f"--figures draws {PANELS} targets at most, but --target names {len(targets)}; "
             "leave it out"
         )
-    result = _fit(data, args)
+    if args.chunk_rows is not None or file.n_bytes > LARGE:
+        data, result = _read_chunks(file, source, names, targets, args)
+    else:
+        data = _read_data(file, source, names, targets, args)
+        result = _fit(data, args)
     files: dict[Path, bytes] = {}
     if args.output:
         content = dumps(result.model, feature_names=data.features, target_name=data.target_name)
@@ -81,33 +92,65 @@ def run(args: Namespace) -> None:
         print(report)
 
 
-def _read_data(args: Namespace) -> TrainingData:
-    """Read the CSV file, or a bundled one."""
+def _open(args: Namespace) -> tuple[TableFile, str, list[str], list[str]]:
+    """The file or a bundled one, what it is called, and its inputs and targets."""
     if args.csv is None:
         classes = args.task == "classification"
-        table = read_table((load_gases if classes else load_sensor)().filename)
+        file: TableFile = CSVFile((load_gases if classes else load_sensor)().filename)
         source = f"the bundled {'gases' if classes else 'sensor'} data"
-        targets = table.named(args.target) if args.target else table.columns[-1:]
+        targets = file.header.named(args.target) if args.target else file.header.columns[-1:]
     else:
-        table, source = read_table(args.csv), args.csv
+        file, source = open_file(args.csv), args.csv
         if args.target is None:
-            raise TableError(
-                f"--target is needed: which column of {', '.join(map(repr, table.columns))}?"
-            )
-        targets = table.named(args.target)
-    names = table.named(args.features) if args.features else None
-    names = names or [name for name in table.columns if name not in targets]
-    if not names:
-        listed = ", ".join(map(repr, targets))
-        raise TableError(f"{table.source}: there is no input column besides {listed}")
-    for target in targets:
-        if target in names:
-            one = "the target" if len(targets) == 1 else "a target"
-            raise TableError(f"column {target!r} is {one} and cannot be an input")
+            listed = ", ".join(map(repr, file.header.columns))
+            raise TableError(f"--target is needed: which column of {listed}?")
+        targets = file.header.named(args.target)
+    names = file.header.named(args.features) if args.features else None
+    inputs = file.header.inputs(targets, names)
+    file.check(inputs)
+    return file, source, inputs, targets
+
+
+def _read_data(
+    file: TableFile, source: str, names: list[str], targets: list[str], args: Namespace
+) -> TrainingData:
+    """All rows of a file."""
+    (table,) = file.tables([*names, *targets], None)
     X = table.numbers(names)
-    task, y, why = choose(table, targets, args.task)
+    columns = look_at([table], targets, args.task)
+    task, kind, why = choose(columns, table.source, args.task)
+    several = len(targets) > 1
+    y = table.numbers(targets) if several else table.labels(targets[0], kind)
     refuse_foreign(args, task, why)
-    return TrainingData(source, X, y, names, targets, task, why)
+    return TrainingData(source, X, y, names, targets, task, why, len(table), columns[0].counts)
+
+
+def _read_chunks(
+    file: TableFile, source: str, names: list[str], targets: list[str], args: Namespace
+) -> tuple[TrainingData, FitResult]:
+    """Fit to a file that is read in chunks; what is held of it is a sample."""
+    refuse_whole(args, source)
+    with ProgressLine(quiet=args.quiet) as line:
+        chunks = ScaledChunks(file, names, targets, args.chunk_rows, line)
+        columns = look_at(chunks.first_pass(), targets, args.task)
+        task, kind, why = choose(columns, file.header.source, args.task)
+        refuse_foreign(args, task, why)
+        chunks.kind = kind
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = _estimator(task, args).fit(chunks)
+    model = model if chunks.scaler is None else make_pipeline(chunks.scaler, model)
+    X, y = chunks.sample
+    n_rows = columns[0].n_rows
+    data = TrainingData(source, X, y, names, targets, task, why, n_rows, columns[0].counts)
+    held = "" if len(X) == n_rows else f" (on {len(X)} of the rows)"
+    training = [told + held for told in task.judge(model, X, y)]
+    notes = _told(caught)
+    if args.folds >= 2:
+        notes.append(
+            "no cross-validation: it needs all rows in memory, and these were read in chunks"
+        )
+    return data, FitResult(model, training, notes=notes)
 
 
 def _fit(data: TrainingData, args: Namespace) -> FitResult:
@@ -116,7 +159,7 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = _build(data.X, task, args).fit(data.X, data.y)
-    notes = list(dict.fromkeys(" ".join(str(w.message).split()) for w in caught))
+    notes = _told(caught)
     training = task.judge(model, data.X, data.y)
     held_out: list[str] = []
     obstacle = task.obstacle(data.y, args.folds)
@@ -131,11 +174,21 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
     return FitResult(model, training, args.folds, held_out, notes)
 
 
+def _told(caught: list[Any]) -> list[str]:
+    """Warnings, each once and on one line."""
+    return list(dict.fromkeys(" ".join(str(w.message).split()) for w in caught))
+
+
 def _has_length_scale(basis: str) -> bool:
     return "length_scale" in as_basis(basis).get_params()
 
 
 def _build(X: np.ndarray, task: Task, args: Namespace) -> Any:
+    model = _estimator(task, args)
+    return make_pipeline(StandardScaler(), model) if X.shape[1] > 1 else model
+
+
+def _estimator(task: Task, args: Namespace) -> Any:
     basis, length_scale = as_basis(args.basis), args.length_scale
     if length_scale != "evidence":
         if not _has_length_scale(args.basis):
@@ -150,8 +203,7 @@ def _build(X: np.ndarray, task: Task, args: Namespace) -> Any:
     for name in ("prior", "max_iter"):
         if getattr(args, name) is not None:
             common[name] = getattr(args, name)
-    model = task.model(basis, common, args)
-    return make_pipeline(StandardScaler(), model) if X.shape[1] > 1 else model
+    return task.model(basis, common, args)
 
 
 def _figures(model: Any, data: TrainingData, directory: Path) -> dict[Path, bytes]:

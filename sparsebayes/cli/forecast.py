@@ -15,18 +15,12 @@ import numpy as np
 
 from sparsebayes._support.files import check_output, write_files
 from sparsebayes._support.optional import require
-from sparsebayes.cli.csv_table import (
-    Table,
-    TableError,
-    format_table,
-    is_missing,
-    is_number,
-    read_table,
-)
+from sparsebayes.cli.csv_table import format_table, read_table
 from sparsebayes.cli.figures import new_axes, png
 from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned
 from sparsebayes.persistence import package_version
+from sparsebayes.rows.table import Table, TableError, is_missing, is_number
 
 _RESULTS = ("mean", "std", "lower", "upper")
 _STEP = "step"  # name of the times where there is no column for them

@@ -42,7 +42,8 @@ def _fit(parser: ArgumentParser) -> None:
         "csv",
         metavar="CSV",
         nargs="?",
-        help="data, first row column names (default: a data set that comes with the package)",
+        help="data, first row column names, or a .parquet file (default: a data set that comes "
+        "with the package)",
     )
     parser.add_argument(
         "--target",
@@ -88,6 +89,13 @@ def _fit(parser: ArgumentParser) -> None:
         "--folds", type=whole, default=5, metavar="N", help="cross-validation folds; 0: none (5)"
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="random seed (0)")
+    parser.add_argument(
+        "--chunk-rows",
+        type=positive_whole,
+        metavar="N",
+        help="read so many rows at a time, and hold a sample only (default: all at once, files of "
+        "more than 64 MB half a million cells at a time)",
+    )
     parser.add_argument("--quiet", action="store_true", help="print no report")
     # What belongs to one task has no default here, so that it is known whether it was given.
     regression = parser.add_argument_group("regression")
@@ -121,7 +129,9 @@ def _fit(parser: ArgumentParser) -> None:
 
 def _predict(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="file written by fit")
-    parser.add_argument("csv", metavar="CSV", help="data with the model's input columns")
+    parser.add_argument(
+        "csv", metavar="CSV", help="data with the model's input columns, or a .parquet file"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -306,8 +316,8 @@ def _forecast(parser: ArgumentParser) -> None:
 
 
 _COMMANDS: dict[str, tuple[str, Callable[[ArgumentParser], None]]] = {
-    "fit": ("fit a model to a CSV file and report on it", _fit),
-    "predict": ("predict the rows of a CSV file", _predict),
+    "fit": ("fit a model to a CSV or Parquet file and report on it", _fit),
+    "predict": ("predict the rows of a CSV or Parquet file", _predict),
     "inspect": ("describe a stored model", _inspect),
     "denoise": ("denoise a signal, a sound or an image", _denoise),
     "forecast": ("forecast a column of a CSV file", _forecast),

@@ -1,10 +1,11 @@
-"""``sparsebayes predict``: predict the rows of a CSV file with a stored model."""
+"""``sparsebayes predict``: predict the rows of a CSV or Parquet file with a stored model."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,33 +13,55 @@ from sklearn.base import is_classifier, is_regressor
 
 from sparsebayes._support.files import check_output, write_files
 from sparsebayes.classification import RVC
-from sparsebayes.cli.csv_table import Table, format_table, read_table
+from sparsebayes.cli.csv_table import format_table
+from sparsebayes.cli.progress_line import ProgressLine, bar
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task
 from sparsebayes.persistence import ModelFileError, StoredModel, load_record
 from sparsebayes.regression import RVR
+from sparsebayes.rows.files import open_file, rows_at_a_time
+from sparsebayes.rows.table import Table
 
 
 def run(args: Namespace) -> None:
-    """Write the predictions, or print them."""
+    """Write the predictions, or print them, a few rows at a time."""
     if args.output:
         check_output(args.output, args.csv, args.model)
-    record = load_record(args.model)
-    table = read_table(args.csv)
-    columns = _predict(record, table, args.coverage)
-    text = format_table(columns)
+    predictions = _Predictions(load_record(args.model), args)
     if args.output:
-        write_files({Path(args.output): text.encode()})
-        print(f"{len(table.rows)} rows written to {args.output}")
+        write_files({Path(args.output): (piece.encode() for piece in predictions)})
+        print(f"{predictions.n_rows} rows written to {args.output}")
     else:
-        sys.stdout.write(text)
-    outside = np.count_nonzero(columns.get("inside", np.ones(1)) == 0)
+        sys.stdout.writelines(predictions)
+    n_rows, outside = predictions.n_rows, predictions.n_outside
     if outside:
-        count = f"{outside} of {len(table.rows)} rows" if len(table.rows) > 1 else "the row"
+        count = f"{outside} of {n_rows} rows" if n_rows > 1 else "the row"
         told = f"{count} {'lie' if outside > 1 else 'lies'} outside the training data"
         print(f"sparsebayes: {told} (inside is 0)", file=sys.stderr)
 
 
-def _predict(record: StoredModel, table: Table, coverage: float | None) -> Columns:
+class _Predictions:
+    """The predictions of a file as pieces of a CSV text, and how many rows they were."""
+
+    def __init__(self, record: StoredModel, args: Namespace) -> None:
+        self.record, self.args = record, args
+        self.n_rows = self.n_outside = 0
+
+    def __iter__(self) -> Iterator[str]:
+        file = open_file(self.args.csv)
+        names = self.record.feature_names or file.header.columns
+        file.check(names)
+        with ProgressLine(quiet=self.args.output is None) as line:
+            for table in file.tables(names, rows_at_a_time(file, None)):
+                columns = _predict(self.record, table, names, self.args.coverage)
+                yield format_table(columns, header=not self.n_rows)
+                self.n_rows += len(table)
+                self.n_outside += int(np.sum(columns.get("inside", np.ones(1)) == 0))
+                line.text = f"{bar(file.share)} of {self.args.csv}"
+
+
+def _predict(
+    record: StoredModel, table: Table, names: list[str], coverage: float | None
+) -> Columns:
     """The predictions for the rows of a table, by name of their column."""
     task: Task
     if is_classifier(record.model):
@@ -50,7 +73,7 @@ def _predict(record: StoredModel, table: Table, coverage: float | None) -> Colum
             f"the model is a {type(record.final).__name__}; predict needs a regression or a "
             "classification"
         )
-    X = table.numbers(record.feature_names or table.columns)
+    X = table.numbers(names)
     with warnings.catch_warnings():
         # The columns were matched by name above.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")

@@ -86,6 +86,12 @@ class ProgressLine:
         self.stream.flush()
 
 
+def bar(share: float, width: int = 20) -> str:
+    """A share as a bar, and in percent."""
+    full = round(width * share)
+    return f"[{'#' * full}{'.' * (width - full)}] {100 * share:.0f} %"
+
+
 class _LastLine(io.TextIOBase):
     """A file of which the last line is shown after the text of a progress line."""
 

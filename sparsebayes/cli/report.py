@@ -32,13 +32,13 @@ def fit_report(result: FitResult, data: TrainingData, files: Iterable[Path]) -> 
     several = len(data.features) > 1
     named = f"target{'s' if len(data.targets) > 1 else ''} {joined(data.targets)}"
     rows = [
-        ("data", f"{data.source}: {len(data.y)} rows, {named}"),
+        ("data", f"{data.source}: {data.n_rows} rows, {named}"),
         ("task", f"{data.task.name}: {data.why}"),
         ("inputs", _listed(data.features)),
         ("", "standardised; the model file holds the scaler" if several else "used as they are"),
     ]
     if is_classifier(final):
-        counts = [np.count_nonzero(data.y == label) for label in final.classes_]
+        counts = [data.counts[str(label)] for label in final.classes_]
         told = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
         rows.append(("rows by class", joined(told)))
     basis, *settings = _settings(final)

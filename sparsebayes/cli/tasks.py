@@ -13,9 +13,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from sparsebayes._support.calibration import interval_width
 from sparsebayes.classification import RVC
-from sparsebayes.cli.csv_table import Table, TableError, TargetName, is_number, target_names
+from sparsebayes.cli.csv_table import TargetName, target_names
 from sparsebayes.persistence import final_estimator
 from sparsebayes.regression import RVR
+from sparsebayes.rows.table import MOST_DIFFERENT, Column, Table, TableError
 
 PANELS = 30  # of a figure, one for each target
 _COVERAGE = 0.95
@@ -217,82 +218,77 @@ def _scores(y: np.ndarray, probability: np.ndarray, classes: np.ndarray) -> str:
     return f"error {100 * wrong / len(y):.1f} % ({wrong} of {len(y)}), log loss {loss:.4f}"
 
 
-def choose(table: Table, targets: list[str], wanted: str) -> tuple[Task, np.ndarray, str]:
-    """The task, the targets, and the reason for the choice."""
-    if len(targets) > 1:
-        return _choose_several(table, targets, wanted)
-    (target,) = targets
-    cells = table.cells(target)
+def look_at(tables: Iterable[Table], targets: list[str], wanted: str) -> list[Column]:
+    """What the targets hold."""
+    columns = [Column(target, as_text=wanted == "classification") for target in targets]
+    for table in tables:
+        for column in columns:
+            column.add(table)
+    return columns
+
+
+def choose(columns: list[Column], source: str, wanted: str) -> tuple[Task, str, str]:
+    """The task, what the targets are read as (see `Column.kind`), and the reason."""
+    if len(columns) > 1:
+        return Regression(), "numbers", _choose_several(columns, source, wanted)
+    (column,) = columns
     why = "asked for by --task"
     if wanted == "auto":
-        wanted, why = _guess(table, target, cells)
+        wanted, why = _guess(column)
     if wanted == "regression":
-        return Regression(), table.numbers([target])[:, 0], why
-    labels = _labels(cells)
-    count = np.unique(labels).size
+        return Regression(), "numbers", why
+    count = len(column.counts)
     if count < 2:
         raise TableError(
-            f"{table.source}: column {target!r} holds one label only, {cells[0]!r}; "
-            "a classification needs two"
+            f"{source}: column {column.name!r} holds one label only, {next(iter(column.counts))!r};"
+            " a classification needs two"
         )
-    if 2 * count > len(labels):
+    if 2 * count > column.n_rows:
         raise TableError(
-            f"{table.source}: column {target!r} holds {count} different labels in {len(labels)} "
+            f"{source}: column {column.name!r} holds {count} different labels in {column.n_rows} "
             "rows; classes need several rows each"
         )
-    return Classification(), labels, why
+    # Whole numbers where all labels are such; else text, which comes back as it was.
+    return Classification(), "whole" if column.kind == "whole" else "text", why
 
 
-def _choose_several(table: Table, targets: list[str], wanted: str) -> tuple[Task, np.ndarray, str]:
-    """The same for several targets, which must be numbers."""
-    why = "asked for by --task"
+def _choose_several(columns: list[Column], source: str, wanted: str) -> str:
+    """The reason for a regression on several targets, which must be numbers."""
     if wanted == "classification":
         raise TableError(
-            f"--task classification has one target, but --target names {len(targets)}; "
+            f"--task classification has one target, but --target names {len(columns)}; "
             "fit a model for each"
         )
-    if wanted == "auto":
-        why = f"there are {len(targets)} targets"
-        for target in targets:
-            kind, reason = _guess(table, target, table.cells(target))
-            if kind == "classification":
-                raise TableError(
-                    f"{table.source}: column {target!r} is taken for classes ({reason}), and "
-                    "several targets are for regression; name it as the only target"
-                )
-    return Regression(), table.numbers(targets), why
+    if wanted == "regression":
+        return "asked for by --task"
+    for column in columns:
+        kind, reason = _guess(column)
+        if kind == "classification":
+            raise TableError(
+                f"{source}: column {column.name!r} is taken for classes ({reason}), and "
+                "several targets are for regression; name it as the only target"
+            )
+    return f"there are {len(columns)} targets"
 
 
-def _guess(table: Table, target: str, cells: list[str]) -> tuple[str, str]:
-    numeric = [is_number(cell) for cell in cells]
-    if not any(numeric):
+def _guess(column: Column) -> tuple[str, str]:
+    if not column.n_numbers:
         return "classification", "the target holds text"
-    if not all(numeric):
-        odd = sum(numeric) < len(cells) / 2  # what the fewer cells are
-        i = numeric.index(odd)
+    if column.n_numbers < column.n_rows:
+        odd = column.n_numbers < column.n_rows / 2  # what the fewer cells are
         told = "is a number, other cells are text" if odd else "is not a number, other cells are"
         raise TableError(
-            f"{table.where(i, target)}: {cells[i]!r} {told}; repair it, or take all cells as "
+            f"{column.first[odd]} {told}; repair it, or take all cells as "
             "labels with --task classification"
         )
-    values = table.numbers([target])[:, 0]
-    count = np.unique(values).size
-    whole = bool(np.all(values == np.round(values)))
-    few = 2 <= count <= min(_MAX_CLASSES, len(cells) / _ROWS_PER_CLASS)
-    kind = f"{count} different {'whole ' if whole else ''}numbers" if count > 1 else "one number"
-    if whole and few:
+    count = len(column.values)
+    few = 2 <= count <= min(_MAX_CLASSES, column.n_rows / _ROWS_PER_CLASS)
+    number = f"more than {MOST_DIFFERENT}" if count > MOST_DIFFERENT else str(count)
+    kind = f"{number} different {'whole ' if column.whole else ''}numbers"
+    kind = kind if count > 1 else "one number"
+    if column.whole and few:
         return "classification", f"the target holds {kind}; --task regression overrides"
     return "regression", f"the target holds {kind}; --task classification overrides"
-
-
-def _labels(cells: Iterable[str]) -> np.ndarray:
-    """Whole numbers where all labels are such; else text, which comes back as it was."""
-    labels = np.array(list(cells))
-    plain = all(
-        len(text) < 18 and text.lstrip("-").isdecimal() and str(int(text)) == text
-        for text in set(labels.tolist())
-    )
-    return labels.astype(np.int64) if plain else labels
 
 
 def refuse_foreign(args: Namespace, task: Task, why: str) -> None:

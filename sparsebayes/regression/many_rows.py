@@ -41,7 +41,7 @@ _FEW = 4  # rows for each function, at least
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldRows:
     """Rows that are looked at by themselves: all, or some.
 
     Attributes
@@ -82,10 +82,10 @@ def fit_arrays(
     sample = Arrays(X, y, weights, labels=False).sample(sample_size(model.basis))
     some = None if sample.complete else sample.some
     basis = model._fit_basis(sample.X, sample.weights, some)
-    first = Held(sample.X, sample.y, sample.weights, some)
+    first = HeldRows(sample.X, sample.y, sample.weights, some)
     basis, told = begin(model, solver, basis, first, noise)
     statistics = Statistics(basis).add_rows(X, y, weights)
-    solve(model, solver, statistics, Held(X, y, weights), noise, folds, progress)
+    solve(model, solver, statistics, HeldRows(X, y, weights), noise, folds, progress)
     model.approximation_ = "; ".join([*told, f"sums over all {statistics.n_rows} rows"])
 
 
@@ -108,7 +108,7 @@ def choose_functions(
     some = None if sample.complete else sample.some
     if first:
         some = replace(sample.some, n_rows=max(MOST_ROWS + 1, sample.n_rows))
-    held = Held(sample.X, sample.y, sample.weights, some)
+    held = HeldRows(sample.X, sample.y, sample.weights, some)
     model.n_features_in_ = held.X.shape[1]
     basis = model._fit_basis(held.X, held.weights, some)
     n_targets = held.y.shape[1] if held.y.ndim == 2 else None
@@ -116,7 +116,7 @@ def choose_functions(
 
 
 def begin(
-    model: RVR, solver: Solver, basis: Basis, held: Held, noise: Noise
+    model: RVR, solver: Solver, basis: Basis, held: HeldRows, noise: Noise
 ) -> tuple[Basis, list[str]]:
     """The basis with its length scales and centres, and what was done to find them."""
     model._first_centres = None
@@ -149,7 +149,7 @@ def begin(
 
 
 def solve(
-    model: RVR, solver: Solver, statistics: Statistics, held: Held, noise: Noise, folds: Any,
+    model: RVR, solver: Solver, statistics: Statistics, held: HeldRows, noise: Noise, folds: Any,
     progress: Progress,
 ) -> None:  # fmt: skip
     """Find the model from sums, and set its attributes; rows that are held tell error bars."""
@@ -194,7 +194,7 @@ def fit_statistics(
     """Fit to sums."""
     refuse(model)
     sample = statistics.sample
-    held = Held(sample.X, sample.y, sample.weights, None if sample.complete else sample.some)
+    held = HeldRows(sample.X, sample.y, sample.weights, None if sample.complete else sample.some)
     n_targets = held.y.shape[1] if held.y.ndim == 2 else None
     noise = as_noise_model(model.noise, n_targets)
     folds = as_folds(model.calibrate, held.X, held.y)

@@ -13,7 +13,8 @@ from sklearn.model_selection import KFold
 from sparsebayes import RVR, LeaveOneOutGPR, ReducedRankGPR, persistence
 from sparsebayes.basis import RBF
 from sparsebayes.cli import main
-from sparsebayes.cli.csv_table import TableError, read_table
+from sparsebayes.cli.csv_table import read_table
+from sparsebayes.rows.table import TableError
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
 

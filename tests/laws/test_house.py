@@ -32,6 +32,7 @@ PUBLIC = (
     "persistence",
     "plots",
     "regression",
+    "rows",
     "sampling",
     "scores",
     "sktime",

@@ -1,0 +1,292 @@
+"""Tables of numbers and labels that are read from files, with errors that point at the cell."""
+
+from __future__ import annotations
+
+import csv
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class TableError(ValueError):
+    """A file does not hold what is asked of it."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """The columns of a file.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file, for messages.
+    columns : list of str
+    """
+
+    source: str
+    columns: list[str]
+
+    def named(self, text: str) -> list[str]:
+        """The columns that a text names: one, or several with commas between.
+
+        A name with a comma in it is taken as it is, and put in double quotes among others.
+        """
+        names = [text.strip()]
+        if names[0] not in self.columns:
+            try:
+                (cells,) = csv.reader([text], skipinitialspace=True)
+            except (csv.Error, ValueError):  # line ends, or nothing
+                cells = names
+            names = [cell.strip() for cell in cells] or names
+        self.places(names)
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
+            raise TableError(f"column {repeated[0]!r} is named more than once in {text!r}")
+        return names
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Which columns these are, or a clear error."""
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise TableError(
+                f"{self.source}: no column {', '.join(map(repr, missing))}; "
+                f"the columns are {', '.join(map(repr, self.columns))}"
+            )
+        return [self.columns.index(name) for name in names]
+
+    def inputs(self, targets: Sequence[str], names: Sequence[str] | None = None) -> list[str]:
+        """The columns that are inputs: those named, or all but the targets."""
+        names = list(names or [name for name in self.columns if name not in targets])
+        if not names:
+            listed = ", ".join(map(repr, targets))
+            raise TableError(f"{self.source}: there is no input column besides {listed}")
+        self.places(names)
+        for target in targets:
+            if target in names:
+                one = "the target" if len(targets) == 1 else "a target"
+                raise TableError(f"column {target!r} is {one} and cannot be an input")
+        return names
+
+
+class Table(ABC):
+    """Rows of a file that follow each other.
+
+    Parameters
+    ----------
+    header : Header
+    """
+
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        self.source, self.columns = header.source, header.columns
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def numbers(self, names: Sequence[str]) -> Array:
+        """The named columns as an array of shape (rows, names)."""
+
+    @abstractmethod
+    def texts(self, name: str) -> list[str]:
+        """The named column as it is written."""
+
+    @abstractmethod
+    def where(self, i: int, name: str) -> str:
+        """A cell's place, for messages."""
+
+    @property
+    @abstractmethod
+    def only_numbers(self) -> bool:
+        """Whether it is known that all columns hold finite numbers."""
+
+    def named(self, text: str) -> list[str]:
+        """The columns that a text names: one, or several with commas between."""
+        return self.header.named(text)
+
+    def series(self, name: str) -> Array:
+        """The named column, with NaN where a cell is empty or "nan"."""
+        cells = enumerate(self.texts(name))
+        return np.array([np.nan if is_missing(c) else self.number(c, i, name) for i, c in cells])
+
+    def cells(self, name: str) -> list[str]:
+        """The named column as text, with no cell that is empty or a number that is not finite."""
+        cells = [cell.strip() for cell in self.texts(name)]
+        wrong = {
+            cell
+            for cell in set(cells)
+            if not cell or (is_number(cell) and not math.isfinite(float(cell)))
+        }
+        if wrong:
+            i = next(i for i, cell in enumerate(cells) if cell in wrong)
+            self.number(cells[i], i, name, "a number or a label")
+        return cells
+
+    def labels(self, name: str, kind: str) -> Array:
+        """The named column as what `Column.kind` says that it holds."""
+        if kind == "text":
+            return np.array(self.cells(name))
+        values = self.numbers([name])[:, 0]
+        if kind == "numbers":
+            return values
+        if np.abs(values).max() <= 2.0**53:
+            return values.astype(np.int64)
+        return np.array([int(cell) for cell in self.cells(name)])
+
+    def number(self, cell: str, i: int, name: str, needed: str = "a number") -> float:
+        """A cell as a finite number, or a clear error."""
+        if not cell.strip():
+            raise TableError(f"{self.where(i, name)}: the cell is empty; {needed} is needed")
+        try:
+            value = float(cell)
+        except ValueError:
+            raise TableError(f"{self.where(i, name)}: {cell!r} is not a number") from None
+        if not math.isfinite(value):
+            raise TableError(
+                f"{self.where(i, name)}: {cell!r} is not a finite number; drop or fill the row"
+            )
+        return value
+
+
+class TableFile(ABC):
+    """A file of rows, which is read a few at a time, as often as one likes.
+
+    Attributes
+    ----------
+    header : Header
+    share : float
+        How much of the file was read in the last pass, between 0 and 1.
+    """
+
+    header: Header
+    share: float = 0.0
+
+    @abstractmethod
+    def tables(self, names: Sequence[str], size: int | None) -> Iterator[Table]:
+        """All rows, so many at a time; the named columns are asked for."""
+
+    @property
+    @abstractmethod
+    def n_bytes(self) -> int:
+        """What the rows take, about."""
+
+    def check(self, inputs: Sequence[str]) -> None:
+        """A clear error for inputs that are not there, or are known to hold no numbers."""
+        self.header.places(inputs)
+
+    def known_kind(self, name: str) -> str | None:
+        """What a column is known to hold before it is read, as `Column.kind` says it."""
+        return None
+
+
+MOST_DIFFERENT = 10_000  # values of a column that are told apart
+
+
+@dataclass
+class Column:
+    """What a column holds, found table by table.
+
+    Attributes
+    ----------
+    name : str
+    as_text : bool
+        Whether numbers are counted as they are written, too; else not where some are not whole.
+    n_rows : int
+    n_numbers : int
+        Cells that are numbers.
+    whole : bool
+        Whether all of these are whole.
+    plain : bool
+        Whether all cells are whole numbers as Python writes them: then these may be labels.
+    values : set of float
+        Different numbers, no more than `MOST_DIFFERENT` and one.
+    counts : dict of str to int
+        How often each text stands there, where there are no more than that.
+    first : dict of bool to str
+        The place of the first cell that is a number (True) and of the first that is not, and what
+        it holds.
+    """
+
+    name: str
+    as_text: bool = False
+    n_rows: int = 0
+    n_numbers: int = 0
+    whole: bool = True
+    plain: bool = True
+    values: set[float] = field(default_factory=set)
+    counts: dict[str, int] = field(default_factory=dict)
+    first: dict[bool, str] = field(default_factory=dict)
+
+    def add(self, table: Table) -> None:
+        """Look at further rows."""
+        self.n_rows += len(table)
+        if table.only_numbers and not self.as_text:
+            values = table.numbers([self.name])[:, 0]
+            if not np.all(values == np.round(values)):
+                if True not in self.first:
+                    self.first[True] = _cell(table, 0, self.name)
+                self._add_fractions(values)
+                return
+        cells = table.cells(self.name)
+        different: dict[str, int] = {}
+        for cell in cells:
+            different[cell] = different.get(cell, 0) + 1
+        for cell, count in different.items():
+            number = is_number(cell)
+            if number not in self.first:
+                self.first[number] = _cell(table, cells.index(cell), self.name)
+            self.plain = self.plain and _is_plain(cell)
+            if number:
+                self.n_numbers += count
+                value = float(cell)
+                self.whole = self.whole and value == round(value)
+                if len(self.values) <= MOST_DIFFERENT:
+                    self.values.add(value)
+            if len(self.counts) <= MOST_DIFFERENT or cell in self.counts:
+                self.counts[cell] = self.counts.get(cell, 0) + count
+
+    def _add_fractions(self, values: Array) -> None:
+        self.n_numbers += len(values)
+        self.whole = self.plain = False
+        if len(self.values) <= MOST_DIFFERENT:
+            self.values.update(np.unique(values)[: MOST_DIFFERENT + 1].tolist())
+
+    @property
+    def kind(self) -> str:
+        """ "whole" if all cells are plain whole numbers, "numbers", or "text"."""
+        if self.n_numbers < self.n_rows:
+            return "text"
+        return "whole" if self.plain else "numbers"
+
+    @property
+    def fractions(self) -> bool:
+        """Whether all cells seen are numbers, and some are not whole."""
+        return self.n_numbers == self.n_rows and not self.whole
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell reads as a number, finite or not."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell is empty or says "nan"."""
+    return text.strip().lower() in ("", "nan")
+
+
+def _is_plain(cell: str) -> bool:
+    """Whether a cell is a whole number that comes back as it was."""
+    return len(cell) < 18 and cell.removeprefix("-").isdecimal() and str(int(cell)) == cell
+
+
+def _cell(table: Table, i: int, name: str) -> str:
+    return f"{table.where(i, name)}: {table.texts(name)[i].strip()!r}"
