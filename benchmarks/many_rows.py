@@ -12,9 +12,11 @@ import time
 
 import numpy as np
 from sklearn import config_context
+from sklearn.datasets import make_moons
+from sklearn.metrics import log_loss
 from threadpoolctl import threadpool_limits
 
-from sparsebayes import RVR, Statistics, datasets
+from sparsebayes import RVC, RVR, Statistics, datasets
 from sparsebayes.basis import RBF
 from sparsebayes.engine import (
     Dense,
@@ -65,6 +67,42 @@ def waves(n_rows: int) -> tuple[Array, Array, Array]:
     X = rng.uniform(-3, 3, (n_rows, 4))
     y = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]) + X[:, 2] ** 2 / 18
     return X, y + 0.3 * rng.standard_normal(n_rows), np.array([0.9, 1.2, 3.0, 30.0])
+
+
+def labels(n_rows: int) -> None:
+    """`RVC()` on moons."""
+    X, y = make_moons(n_rows, noise=0.3, random_state=0)
+    Xt, yt = make_moons(10_000, noise=0.3, random_state=1)
+    for link in ("auto", "logit"):
+        before = time.process_time()
+        model = RVC(link=link).fit(X, y)
+        seconds = time.process_time() - before
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        loss = log_loss(yt, model.predict_proba(Xt))
+        print(
+            f"RVC(link={link!r}) on {n_rows} moons: {seconds:.1f} s, {memory:.2f} GB, "
+            f"{model.approximation_}\n  {model.link_}, {len(model.relevance_)} functions, error "
+            f"{100 * np.mean(model.predict(Xt) != yt):.2f} %, log loss {loss:.4f}",
+            flush=True,
+        )
+
+
+def rough_function() -> None:
+    """KIN40K, 10,000 rows: fewer centres beside all rows."""
+    data = datasets.load_benchmark("kin40k")
+    X, Xt = data["X_train"], data["X_test"]
+    y, yt = data["y_train"].ravel(), data["y_test"].ravel()
+    print("KIN40K, 10,000 rows")
+    for centres in (1000, 2000, 2500, len(X)):
+        before = time.process_time()
+        model = RVR(RBF(centres=centres), calibrate=None).fit(X, y)
+        seconds = time.process_time() - before
+        error = np.sqrt(np.mean((model.predict(Xt) - yt) ** 2))
+        print(
+            f"  {centres} centres: {seconds:.1f} s, error {error:.4f}, {len(model.relevance_)} "
+            "functions",
+            flush=True,
+        )
 
 
 def sets(n_rows: int) -> dict[str, tuple[Array, Array, Array]]:
@@ -160,7 +198,7 @@ def memory(n_rows: int, only: str | None = None) -> None:
         )
 
 
-PARTS = ("fit", "candidates", "products", "memory")
+PARTS = ("fit", "labels", "rough", "candidates", "products", "memory")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.many_rows", description=__doc__)
@@ -170,6 +208,10 @@ if __name__ == "__main__":
     with threadpool_limits(1):
         if arguments.only in (None, "fit"):
             default_fit(arguments.rows)
+        if arguments.only in (None, "labels"):
+            labels(arguments.rows)
+        if arguments.only in (None, "rough"):
+            rough_function()
         if arguments.only in (None, "candidates"):
             more_candidates(arguments.rows)
         if arguments.only in (None, "products"):
