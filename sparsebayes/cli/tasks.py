@@ -243,6 +243,11 @@ def choose(columns: list[Column], source: str, wanted: str) -> tuple[Task, str, 
             f"{source}: column {column.name!r} holds one label only, {next(iter(column.counts))!r};"
             " a classification needs two"
         )
+    if count > MOST_DIFFERENT:
+        raise TableError(
+            f"{source}: column {column.name!r} holds more than {MOST_DIFFERENT} different labels; "
+            "a classification has fewer"
+        )
     if 2 * count > column.n_rows:
         raise TableError(
             f"{source}: column {column.name!r} holds {count} different labels in {column.n_rows} "
