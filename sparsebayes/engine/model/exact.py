@@ -32,6 +32,8 @@ _FIRST_NOISE = 0.1  # of the targets' mean square, to begin with: neither nothin
 _MOST_PRECISION = 1e10  # β times the same: a smaller residual has few digits left
 # Products are replaced by a rotation where rounding makes the evidence uncertain by so many nats.
 _UNCERTAIN = 0.01
+# Without samples, states that are more uncertain than this are refused.
+_UNKNOWN = 1.0
 _EPS = float(np.finfo(float).eps)
 # A rotation with so many times the coordinates that are needed is begun anew, but not with fewer
 # than this part of the samples: then a new one takes longer than they do.
@@ -146,8 +148,12 @@ class Exact(AdaptableProblem):
         state = None
         if not (precise and active.size and self._rotatable):
             state = self._by_products(active, alpha, beta, gram)
-        if self._rotatable and active.size and (state is None or _cancels(state)):
+        if not active.size:
+            return state
+        if self._rotatable and (state is None or _uncertain(state) > _UNCERTAIN):
             return self._by_rotation(active, alpha, beta, gram)
+        if state is not None and self._summed and _uncertain(state) > _UNKNOWN:
+            return None  # there are no samples that could tell
         return state
 
     def _by_products(self, active: Array, alpha: Array, beta: float, gram: Array) -> State | None:
@@ -418,7 +424,8 @@ class Exact(AdaptableProblem):
         n_rows, size = self.design.shape
         # Whether there are samples, and memory for a rotation of them.
         numbers = 4 * n_rows * size
-        self._rotatable = not isinstance(self.design, Summed) and 8 * numbers <= self._memory_budget
+        self._summed = isinstance(self.design, Summed)
+        self._rotatable = not self._summed and 8 * numbers <= self._memory_budget
         self._rotation = None
         self._slot = np.full(size, -1)  # where a function's row is in _rows
         self._rows = np.empty((0, size))
@@ -452,12 +459,12 @@ class Exact(AdaptableProblem):
         self._n_rows = end
 
 
-def _cancels(state: State) -> bool:
-    """Whether large weights cancel, such that a state by products has too few digits.
+def _uncertain(state: State) -> float:
+    """Nats by which the evidence of a state by products may be wrong where large weights cancel.
 
     Rounding of ``H`` moves ``μᵀHμ`` by its product with |μ| on both sides. In trials the error of
     the evidence was between a hundredth of this bound and all of it.
     """
     sums = np.sqrt(state.scale + state.alpha) @ np.abs(state.mean)  # of each target
     longest = float(sums if state.mean.ndim == 1 else sums.max())
-    return _EPS * longest**2 > _UNCERTAIN
+    return _EPS * longest**2
