@@ -41,7 +41,7 @@ _FACTORS = {
     "probit": (1.0, 0.5, 2.0),
     "least_squares": (1.0, 2.0),
 }
-_MOST_ROWS = 600  # that are looked at
+_MOST_ROWS, _MOST_OF_MANY = 600, 1500  # that are looked at, of few and of many
 _ROWS_PER_SCALE = 5  # with fewer, no scales for each input
 _PRICE = 1.0  # nats for a scale that was learned from labels, as Akaike's
 _FOLDS = 5
@@ -89,7 +89,8 @@ def choose(
     if by_evidence and model._learns(basis):
         return Chosen(links[0], basis, learn=True)
     given = folds is not None and is_splitter(folds)
-    some = samples if given else spread_sample(samples, _MOST_ROWS)
+    most = _MOST_OF_MANY if by_sums else _MOST_ROWS
+    some = samples if given else spread_sample(samples, most)
     candidates = _candidates(model, links, basis, some)
     parts = _folds(some, folds) if len(candidates) > 1 else []
     best, held = candidates[0], None
