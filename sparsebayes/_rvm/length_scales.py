@@ -140,5 +140,6 @@ def design_of(basis: Basis, X: Array, memory_budget: int, *, later: bool = False
         lambda index: basis.columns(X, functions[index]),
         (len(X), functions.size),
         memory_budget,
+        tile=lambda index, rows: basis.columns(X[rows], functions[index]),
         later=later,
     )

@@ -19,6 +19,11 @@ from sparsebayes.engine import linalg
 
 Array = np.ndarray
 
+Tile = Callable[[Array, slice], Array]
+
+# Samples and functions of a tile that is computed and multiplied while it is in the cache, 4 MB.
+_TILE = 1024, 512
+
 
 class Design(Protocol):
     """N samples of M basis functions."""
@@ -115,16 +120,22 @@ class Crossed(Dense):
         whole = np.empty((self.shape[1], self.shape[1]))
         other = np.setdiff1d(np.arange(self.shape[1]), known)
         whole[known], whole[:, known] = rows, rows.T
-        whole[other[:, None], other] = gram(self.matrix[:, other], weights)
+        whole[other[:, None], other] = self._gram_of(other, weights)
         self._gram = weights, whole
+
+    def _gram_of(self, index: Array, weights: Array | None) -> Array:
+        return gram(self.matrix[:, index], weights)
 
     def restrict(self, index: Array) -> Crossed:
         """The same for some columns, with what is known of their products."""
-        part = Crossed(self.matrix[:, index])
+        part = self._alone(index)
         if self._gram is not None:
             weights, whole = self._gram
             part._gram = weights, whole[index[:, None], index]
         return part
+
+    def _alone(self, index: Array) -> Crossed:
+        return Crossed(self.matrix[:, index])
 
     def turned(self, weights: Array, target: Array) -> tuple[Array, Array]:
         """``W^½Φ`` and ``W^½z`` after a rotation of the samples that leaves few coordinates."""
@@ -150,12 +161,20 @@ class Lazy(_ByColumns):
         (N, M).
     memory_budget : int
         Bytes; all columns are visited in blocks much smaller than that.
+    tile : callable, optional
+        ``tile(index, rows)`` returns those columns of a slice of the samples; all columns are then
+        visited in tiles that stay in the cache.
     """
 
     def __init__(
-        self, compute: Callable[[Array], Array], shape: tuple[int, int], memory_budget: int
+        self,
+        compute: Callable[[Array], Array],
+        shape: tuple[int, int],
+        memory_budget: int,
+        tile: Tile | None = None,
     ) -> None:
         self.columns = compute
+        self._tile = tile
         self.shape = shape
         self.capacity = max(64, memory_budget // (32 * max(1, shape[0])))
         self._memory_budget = memory_budget
@@ -164,7 +183,13 @@ class Lazy(_ByColumns):
     def restrict(self, index: Array) -> Lazy:
         """The same for some columns."""
         shape = (self.shape[0], index.size)
-        return Lazy(lambda some: self.columns(index[some]), shape, self._memory_budget)
+        tile = self._tile
+        return Lazy(
+            lambda some: self.columns(index[some]),
+            shape,
+            self._memory_budget,
+            None if tile is None else lambda some, rows: tile(index[some], rows),
+        )
 
     def blocks(self, n_bytes: int) -> Iterator[tuple[slice, Array]]:
         """All columns, in blocks of about `n_bytes`."""
@@ -172,6 +197,14 @@ class Lazy(_ByColumns):
         for start in range(0, self.shape[1], width):
             part = slice(start, min(start + width, self.shape[1]))
             yield part, self.columns(np.arange(part.start, part.stop))
+
+    def slabs(self, index: Array) -> Iterator[tuple[slice, Array]]:
+        """The chosen columns, some samples at a time where these can be had."""
+        if self._tile is None:
+            yield slice(None), self.columns(index)
+            return
+        for rows in _parts(self.shape[0], _TILE[0]):
+            yield rows, self._tile(index, rows)
 
     def project(self, rhs: Array) -> Array:
         return self._visit(rhs, None)[0]
@@ -185,14 +218,48 @@ class Lazy(_ByColumns):
     def _visit(self, rhs: Array | None, weights: Array | None) -> tuple[Array, Array]:
         """Compute all columns once for what is asked."""
         count = self.shape[1]
-        projected = np.empty((count, *(() if rhs is None else rhs.shape[1:])))
-        norms = np.empty((count, *(() if weights is None else weights.shape[1:])))
-        for part, block in self.blocks(self._block_bytes):
+        projected = np.zeros((*(() if rhs is None else rhs.shape[1:]), count))
+        norms = np.zeros((count, *(() if weights is None else weights.shape[1:])))
+        for part, rows, block in self._tiles():
             if rhs is not None:
-                projected[part] = (rhs.T @ block).T
+                projected[..., part] += rhs[rows].T @ block
             if weights is not None:
-                norms[part] = _squared_norms(block, weights)
-        return projected, norms
+                norms[part] += _squared_norms(block, weights[rows])
+        return projected.T, norms
+
+    def _tiles(self) -> Iterator[tuple[slice, slice, Array]]:
+        """Parts of the columns, and of the samples where these can be had."""
+        if self._tile is None:
+            for part, block in self.blocks(self._block_bytes):
+                yield part, slice(None), block
+            return
+        for part in _parts(self.shape[1], _TILE[1]):
+            for rows, block in self.slabs(np.arange(part.start, part.stop)):
+                yield part, rows, block
+
+
+class CrossedLazy(Crossed):
+    """The products of all columns of a lazy design, without these columns where nobody asks."""
+
+    def __init__(self, source: Lazy) -> None:
+        self._source, self.shape, self.capacity = source, source.shape, source.shape[1]
+        self._gram = self._turned = None
+
+    @cached_property
+    def matrix(self) -> Array:  # type: ignore[override]
+        return self._source.columns(np.arange(self.shape[1]))
+
+    def columns(self, index: Array) -> Array:
+        return self._source.columns(index)
+
+    def _alone(self, index: Array) -> Crossed:
+        return CrossedLazy(self._source.restrict(index))
+
+    def _gram_of(self, index: Array, weights: Array | None) -> Array:
+        total = np.zeros((index.size, index.size))
+        for rows, block in self._source.slabs(index):
+            total += gram(block, None if weights is None else weights[rows])
+        return total
 
 
 class Operator(Protocol):
@@ -285,6 +352,11 @@ class MatrixFree(_ByColumns):
         return flat.reshape(len(flat), *shape)
 
 
+def _parts(count: int, size: int) -> Iterator[slice]:
+    """So many in parts."""
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
 def probe(n_samples: int) -> Array:
     """A fixed arbitrary vector: functions with equal products with it are equal."""
     return np.cos(np.arange(1.0, n_samples + 1.0) ** 2)
@@ -307,13 +379,14 @@ def make_design(
     shape: tuple[int, int],
     memory_budget: int,
     *,
+    tile: Tile | None = None,
     later: bool = False,
 ) -> Dense | Lazy:
     """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`.
 
     With `later` it is computed when somebody asks for it.
     """
-    lazy = Lazy(compute, shape, memory_budget)
+    lazy = Lazy(compute, shape, memory_budget, tile)
     if 16 * shape[0] * shape[1] > memory_budget:
         return lazy
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import mean_square
-from sparsebayes.engine.model.design import Crossed, Dense, Design, Lazy, Postponed
+from sparsebayes.engine.model.design import Crossed, CrossedLazy, Dense, Design, Lazy, Postponed
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State, gradient, per_target
 from sparsebayes.engine.model.priors import Flat, Prior
@@ -368,7 +368,10 @@ class Exact(AdaptableProblem):
             part.design = self.design.restrict(index)
             part.capacity = part.design.capacity
         elif index.size <= self.crossable:
-            part.design = Crossed(self.design.columns(index))
+            if isinstance(self.design, Lazy):
+                part.design = CrossedLazy(self.design.restrict(index))
+            else:
+                part.design = Crossed(self.design.columns(index))
             part.design.complete(self._weights, held, rows)
         else:
             part.design = Dense(self.design.columns(index))

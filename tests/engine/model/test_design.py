@@ -42,6 +42,53 @@ def test_lazy_products_are_the_dense_ones_and_come_in_blocks():
     assert max(seen) == 4
 
 
+def in_tiles(matrix, seen):
+    def tile(index, rows):
+        block = matrix[rows][:, index]
+        seen.append(block.shape)
+        return block
+
+    return Lazy(lambda index: matrix[:, index], matrix.shape, 1 << 20, tile)
+
+
+@pytest.mark.parametrize("some", [None, np.arange(0, 1300, 2)])
+def test_tiles_add_up_to_the_dense_products(some):
+    rng = np.random.default_rng(3)
+    matrix, weights = rng.standard_normal((2500, 1300)), rng.uniform(0.5, 2, 2500)
+    seen = []
+    lazy, dense = in_tiles(matrix, seen), Dense(matrix)
+    if some is not None:
+        lazy, dense = lazy.restrict(some), Dense(matrix[:, some])
+    for rhs in (rng.standard_normal(2500), rng.standard_normal((2500, 3))):
+        projected, norms = lazy.products(rhs, weights)
+        assert_allclose(projected, dense.project(rhs), atol=1e-11)
+        assert_allclose(norms, dense.squared_norms(weights))
+    several = np.column_stack([weights, weights**2])
+    assert_allclose(lazy.squared_norms(several), dense.squared_norms(several))
+    assert max(seen) == (1024, 512)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_of_a_lazy_restriction_need_no_columns(weighted):
+    rng = np.random.default_rng(4)
+    matrix, seen = rng.standard_normal((2500, 700)), []
+    weights = rng.uniform(0.5, 2, 2500) if weighted else np.ones(2500)
+    problem = Exact(in_tiles(matrix, seen), Flat(), Gaussian(matrix[:, 0], weights), 1 << 26)
+    rows = problem.gram_rows(np.array([5, 17]))
+    index = np.array([17, 3, 5, 99, 680])
+    seen.clear()
+    part = problem.restrict(index)
+    assert part.crossed and seen == [(1024, 3), (1024, 3), (452, 3)]
+    expected = matrix[:, index].T @ (weights[:, None] * matrix[:, index])
+    assert_allclose(part.gram(np.arange(5)), expected, atol=1e-10)
+    assert_array_equal(part.gram_rows(np.array([0, 2])), rows[[1, 0]][:, index])
+    assert "matrix" not in part.design.__dict__
+    assert_array_equal(part.design.columns(np.array([1, 4])), matrix[:, [3, 680]])
+    smaller = part.restrict(np.array([4, 0]))
+    assert_allclose(smaller.gram(np.arange(2)), expected[np.ix_([4, 0], [4, 0])], atol=1e-10)
+    assert_array_equal(smaller.design.matrix, matrix[:, [680, 17]])
+
+
 def test_make_design_holds_what_fits():
     matrix, lazy, _ = make(budget=1 << 20)
     assert isinstance(make_design(lazy.columns, matrix.shape, 1 << 20), Dense)
