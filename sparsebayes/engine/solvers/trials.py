@@ -65,11 +65,14 @@ class Search:
 
     @property
     def products(self) -> float:
-        """The work that all products among the functions took; 0 where they are not formed."""
+        """The work that all products among the functions took; 0 where they are not formed.
+
+        Samples beyond `policy.many_samples` do not count: a search does not gain by them.
+        """
         if not self.problem.crossed:
             return 0.0
         size = float(self.problem.n_functions) * self.problem.group
-        return self.problem.n_samples * size**2
+        return min(self.problem.n_samples, self.policy.many_samples) * size**2
 
     def cost(self, state: State) -> float:
         """About the work of a step at a state."""
