@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.files import write_files
 from sparsebayes.persistence import archive, objects, trusted
+from sparsebayes.regression import Statistics
 
 _ENTRIES = {"format", "format_version", "version", "feature_names", "target_name", "objects"}
 
@@ -66,12 +67,13 @@ def package_version() -> str:
 def dumps(model: BaseEstimator, *, feature_names: Any = None, target_name: Any = None) -> bytes:
     """The content of a model file; see :func:`save`."""
     final = final_estimator(model)
-    if trusted.name_of_class(type(final)) not in trusted.ESTIMATORS:
+    kind = trusted.name_of_class(type(final))
+    if kind not in (*trusted.ESTIMATORS, trusted.SUMS):
         raise TypeError(
-            f"model must be an estimator of sparsebayes, or a Pipeline that ends in one, "
-            f"got {type(final).__name__}."
+            f"model must be an estimator of sparsebayes, a Pipeline that ends in one, or "
+            f"Statistics, got {type(final).__name__}."
         )
-    check_is_fitted(model)
+    _check_fitted(model)
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", ())
     try:
@@ -96,14 +98,14 @@ def save(
     feature_names: Any = None,
     target_name: Any = None,
 ) -> None:
-    """Store a fitted model.
+    """Store a fitted model, or sums over rows.
 
     The file is written under a temporary name and renamed, so it is there whole or not at all.
 
     Parameters
     ----------
     model : estimator
-        A fitted estimator of this package, or a Pipeline that ends in one.
+        A fitted estimator of this package, a Pipeline that ends in one, or `Statistics`.
     path : str or path
         The file, by custom ``*.skops``.
     feature_names : sequence of str, default=None
@@ -118,6 +120,14 @@ def save(
     """
     content = dumps(model, feature_names=feature_names, target_name=target_name)
     write_files({Path(path): content})
+
+
+def _check_fitted(model: Any) -> None:
+    """The model is fitted, or the sums are those of some rows; or a clear error."""
+    if isinstance(model, Statistics):
+        model.sums  # noqa: B018
+    else:
+        check_is_fitted(model)
 
 
 def _target_names(names: Any) -> str | list[str] | None:
@@ -150,7 +160,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         If the file is damaged, holds something else, or holds types that are not trusted.
     """
-    return load_record(path).model
+    return _load(path).model
 
 
 def load_record(path: str | os.PathLike[str]) -> StoredModel:
@@ -165,6 +175,16 @@ def load_record(path: str | os.PathLike[str]) -> StoredModel:
     -------
     record : StoredModel
     """
+    found = _load(path)
+    if isinstance(found.model, Statistics):
+        raise ModelFileError(
+            f"{os.fspath(path)!r} holds sums over rows and no model; persistence.load gives them, "
+            "and RVR().fit_statistics a model."
+        )
+    return found
+
+
+def _load(path: str | os.PathLike[str]) -> StoredModel:
     try:
         return _restore(_read(path))
     except archive.Refused as refusal:
@@ -196,9 +216,9 @@ def _restore(content: bytes) -> StoredModel:
     try:
         model = objects.unpack(record["objects"])
         final = final_estimator(model)
-        if trusted.name_of_class(type(final)) not in trusted.ESTIMATORS:
+        if trusted.name_of_class(type(final)) not in (*trusted.ESTIMATORS, trusted.SUMS):
             raise archive.Refused(f"holds no estimator of sparsebayes but a {type(final).__name__}")
-        check_is_fitted(model)
+        _check_fitted(model)
     except archive.Refused:
         raise
     except Exception as error:  # objects of the list in places where they do not belong

@@ -28,6 +28,10 @@ ESTIMATORS = (
 )
 
 
+# Sums from which a regression can be fitted, which a file may hold instead.
+SUMS = "sparsebayes.regression.Statistics"
+
+
 def _of(package: str, names: str) -> tuple[str, ...]:
     return tuple(f"{package}.{name}" for name in names.split())
 
@@ -39,7 +43,7 @@ _PARTS = (
     *_of("sparsebayes.dictionaries", "DCT DualTree Kernel MDCT Union Wavelet"),
     *_of("sparsebayes.engine", "EM Effort Flat Gamma Policy Sequential Smoothness Subspace"),
     *_of("sparsebayes.engine", "Trace"),
-    *_of("sparsebayes.regression", "StudentT"),
+    *_of("sparsebayes.regression", "Statistics StudentT"),
     *_of("sparsebayes.uncertain", "Imputation Slope StochasticEM"),
 )
 
@@ -58,6 +62,8 @@ _RECORDS = {
     "noisy_inputs.InputMixture": "sparsebayes.uncertain.noisy.mixture.InputMixture",
     "noisy_inputs.Process": "sparsebayes.uncertain.noisy.mixture.Process",
     "noisy_inputs.Theta": "sparsebayes.engine.noisy_gp.Theta",
+    "rows.Sample": "sparsebayes.rows.sample.Sample",
+    "sums.Sums": "sparsebayes.engine.model.sums.Sums",
 }
 
 # Steps of a Pipeline, estimators of a Forecaster, and kernels. No trees, whose node indices

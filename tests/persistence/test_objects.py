@@ -77,6 +77,7 @@ def regressors():
             yield RVR(RBF(2.0), noise=noise).fit(X, targets)
     for targets in (Y, both):
         yield RVR(RBF(2.0), augment=True).fit(X, targets)
+    yield RVR(RBF(2.0, centres=X[:9])).partial_fit(X, Y)
     fan = np.linspace(0.0, 1.0, 120)
     noisy = np.sin(3 * fan) + 0.5 * fan * np.random.default_rng(0).standard_normal(120)
     yield RVR(RBF(0.3), noise="varying").fit(fan[:, None], noisy)

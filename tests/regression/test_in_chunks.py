@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sparsebayes import RVR, Statistics, StudentT
+from sparsebayes import RVR, Statistics, StudentT, persistence
 from sparsebayes.basis import RBF, Bias
 from sparsebayes.datasets import make_friedman1
 from sparsebayes.rows.sample import SAMPLE
@@ -83,6 +83,26 @@ def test_sums_of_parts_in_any_order_and_from_elsewhere(wave) -> None:
     assert np.array_equal(total.input_range, [X.min(axis=0), X.max(axis=0)])
     with pytest.raises(TypeError, match="fit takes rows"):
         RVR().fit_statistics(X)
+
+
+def test_sums_are_stored_and_merged(wave, tmp_path) -> None:
+    X, y = wave
+    basis = Bias() + RBF(0.9, centres=points())
+    for number, part in enumerate(parts(X, y, size=6000)):
+        persistence.save(Statistics(basis).update(*part), tmp_path / str(number))
+    one, other = (persistence.load(tmp_path / str(number)) for number in range(2))
+    expected = Statistics(basis).update(X, y)
+    total = one + other
+    assert total.n_rows == 12_000 and total.gram == pytest.approx(expected.gram, rel=1e-12)
+    same(RVR(**CLASSICAL).fit_statistics(total), RVR(**CLASSICAL).fit_statistics(expected), X)
+    with pytest.raises(persistence.ModelFileError, match="sums over rows and no model"):
+        persistence.load_record(tmp_path / "0")
+    with pytest.raises(ValueError, match="no samples yet"):
+        persistence.dumps(Statistics(basis))
+    model = RVR(RBF(0.9, centres=points()), **CLASSICAL).partial_fit(X[:6000], y[:6000])
+    persistence.save(model, tmp_path / "model")
+    again = persistence.load(tmp_path / "model").partial_fit(X[6000:], y[6000:])
+    same(again, RVR(**CLASSICAL).fit_statistics(expected), X)
 
 
 def test_the_default_is_the_same_in_memory_mapped_and_in_chunks(tmp_path) -> None:
