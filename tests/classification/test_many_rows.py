@@ -142,15 +142,16 @@ def test_labels_that_are_nearly_separated() -> None:
     assert model.log_evidence_ == pytest.approx(-2922.5, abs=5.0)  # as a fit to the rows finds
 
 
-@pytest.mark.parametrize("length_scale", [1.0, 2.0])
-def test_wide_kernels_do_not_fall_for_rounding(length_scale) -> None:
-    """Sums have half the digits: weights that cancel once gave an evidence of +500,000."""
+def test_wide_kernels_do_not_fall_for_rounding() -> None:
+    """Sums have half the digits: weights of 10⁸ that cancelled came out far ahead of all others."""
     rng = np.random.default_rng(0)
-    X = rng.uniform(-1.7, 1.7, (12_000, 2))
-    y = np.sin(1.9 * (X[:, 0] + 1.7)) + 0.6 * X[:, 1] + 0.1 * rng.standard_normal(12_000) > 0
-    model = RVC(RBF(length_scale, centres=X[:300]), link="least_squares").fit(X, y)
-    assert model.log_evidence_ < 0 and np.abs(model.weights_).max() < 1e6
-    assert model.score(X, y) > 0.93
+    a, b = rng.uniform(0, 1000, 12_000), rng.uniform(-1, 1, 12_000)
+    y = np.sin(a / 150) + b + 0.1 * rng.standard_normal(12_000) > 0
+    X = np.column_stack([a, b])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = RVC(RBF(2.0, centres=X[:300]), link="least_squares").fit(X, y)
+    assert np.abs(model.weights_).max() < 1e7
+    assert model.score(X, y) > 0.95
 
 
 def test_weights_of_classes(waves) -> None:

@@ -32,8 +32,9 @@ _FIRST_NOISE = 0.1  # of the targets' mean square, to begin with: neither nothin
 _MOST_PRECISION = 1e10  # β times the same: a smaller residual has few digits left
 # Products are replaced by a rotation where rounding makes the evidence uncertain by so many nats.
 _UNCERTAIN = 0.01
-# Without samples, states that are more uncertain than this are refused.
-_UNKNOWN = 1.0
+# Without samples, states by products that may be more uncertain than this are refused. The bound is
+# up to a hundred times too large, and with 1 wide kernels lost 300 nats that were real.
+_UNKNOWN = 30.0
 _EPS = float(np.finfo(float).eps)
 # A rotation with so many times the coordinates that are needed is begun anew, but not with fewer
 # than this part of the samples: then a new one takes longer than they do.
