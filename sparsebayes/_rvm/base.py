@@ -90,6 +90,12 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
             raise ValueError("sample_weight is zero for every sample; give some weight.")
         return X, y, weights
 
+    def _store_names(self, names: list[str] | None) -> None:
+        """The names of the inputs of rows in chunks, if they have some."""
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
     def _fit_basis(self, X: Array, weights: Array, some: Some | None = None) -> Basis:
         basis = as_basis(self.basis)
         told = () if some is None else (some,)

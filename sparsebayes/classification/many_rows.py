@@ -108,9 +108,7 @@ def fit_chunks(model: RVC, solver: Solver, rows: Rows) -> None:
         )
     refuse_all_rows(model.basis, type(model).__name__, rows)
     fit_rows(model, solver, rows, model.calibrate, model.class_weight)
-    model.__dict__.pop("feature_names_in_", None)
-    if rows.feature_names is not None:
-        model.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+    model._store_names(rows.feature_names)
 
 
 def fit_rows(

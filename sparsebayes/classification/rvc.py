@@ -269,6 +269,8 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         if few is not None:
             X, y, sample_weight = few.X, few.y, few.weights
         X, y, weights = self._check_data(X, y, sample_weight)
+        if rows is not None:
+            self._store_names(rows.feature_names)
         check_labels(y)
         check_classification_targets(y)
         weights = weigh_classes(self.class_weight, y, weights)

@@ -204,9 +204,7 @@ def fit_statistics(
             "chunks give 'auto', None, or a number of folds."
         )
     model.n_features_in_ = held.X.shape[1]
-    model.__dict__.pop("feature_names_in_", None)
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
+    model._store_names(names)
     model._noise_given = noise.variance is not None
     progress = Progress(model, held.X, held.y, model.max_iter)
     if noise.variance is not None:

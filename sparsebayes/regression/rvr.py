@@ -270,6 +270,8 @@ class RVR(FromParts, GaussianRegressorMixin, RegressorMixin, RelevanceVectorMach
         if few is not None:
             X, y, sample_weight = few.X, few.y, few.weights
         X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True, multi_output=True)
+        if rows is not None:
+            self._store_names(rows.feature_names)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)
         noise = as_noise_model(self.noise, y.shape[1] if y.ndim == 2 else None)
@@ -410,11 +412,7 @@ class RVR(FromParts, GaussianRegressorMixin, RegressorMixin, RelevanceVectorMach
     @property
     def intercept_(self) -> float | Array:
         constant = self._linear_terms("intercept_")[1]
-        return (
-            constant + self.offset_
-            if self.weights_.ndim == 2
-            else (float(constant[0]) + self.offset_)
-        )
+        return self.offset_ + (constant if self.weights_.ndim == 2 else float(constant[0]))
 
     @staticmethod
     def _derivatives(

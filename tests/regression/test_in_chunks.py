@@ -209,6 +209,14 @@ def test_error_bars_of_chunks_cover(wave) -> None:
     assert np.mean(np.abs(y - mean) < 1.96 * std) == pytest.approx(0.95, abs=0.01)
 
 
+@pytest.mark.parametrize("n_rows", [100, 12_000])
+def test_names_of_inputs_come_with_the_chunks(wave, n_rows) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = pandas.DataFrame(wave[0][:n_rows], columns=["a", "b"]), wave[1][:n_rows]
+    model = RVR(RBF(0.9, centres=points()), **CLASSICAL).fit([(X[:60], y[:60]), (X[60:], y[60:])])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+
+
 def test_wrong_calls() -> None:
     X, y = np.zeros((10, 1)), np.zeros(10)
     with pytest.raises(ValueError, match="requires y"):
