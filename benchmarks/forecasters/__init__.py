@@ -1,0 +1,1 @@
+"""Forecasts of real series: errors, bands, gaps and time, beside other packages."""
