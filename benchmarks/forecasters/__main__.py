@@ -42,9 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
     from benchmarks.forecasters import compare, gaps, named, speed
     from benchmarks.forecasters.series import SERIES, Missing, chosen
     from benchmarks.tools.listed import listed
-    from benchmarks.tools.measure import one_thread
+    from benchmarks.tools.measure import machine, one_thread
 
     some = chosen(options.half, listed("--series", options.series, SERIES))
+    print(f"{machine()}\n", flush=True)
     try:
         with one_thread():
             if options.only == "peers":
@@ -61,6 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
                 print(named.to_markdown(some))
             else:
                 results = dict(compare.run(some))
+                if not results:
+                    return 2
                 print(compare.to_markdown(results))
                 if options.only is None:
                     print(named.to_markdown(some, results))

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from benchmarks.forecasters import ours
-from benchmarks.forecasters.compare import rolled
+from benchmarks.forecasters.compare import rolled, there
 from benchmarks.forecasters.scores import geometric_mean, ratio
-from benchmarks.forecasters.series import Given, Missing
+from benchmarks.forecasters.series import Given
+from benchmarks.forecasters.stored import Outcome
 from benchmarks.tools import tables
 
 Array = np.ndarray
@@ -50,40 +51,38 @@ KINDS: dict[str, Callable[[Array, int], Array]] = {
 }
 
 
+def mase(given: Given, kind: str = "") -> float | None:
+    """The error with a kind of gap, or of the complete series; None where the fit fails."""
+
+    def forecast(y: Array, steps: int) -> Outcome | None:
+        known = KINDS[kind](y, given.season) if kind else y
+        return ours.outcome(given, known, steps, f", {kind}" if kind else "")
+
+    found = rolled(given, forecast)
+    return None if found is None else found.mase
+
+
 def run(chosen: Sequence[Given]) -> Iterator[tuple[str, dict[str, float | None]]]:
-    """(name, MASE of the complete series and of each kind of gap); None where the fit fails."""
+    """(name, MASE of the complete series and of each kind of gap)."""
     for given in chosen:
-
-        def mase(cut: Callable[[Array, int], Array] | None, kind: str, given: Given = given):
-            def forecast(y: Array, steps: int):
-                known = y if cut is None else cut(y, given.season)
-                return ours.outcome(given, known, steps, f", {kind}")
-
-            found = rolled(given, forecast)
-            return None if found is None else found.mase
-
-        try:
-            complete = mase(None, "complete")
-            yield (
-                given.name,
-                {"": complete} | {kind: mase(cut, kind) for kind, cut in KINDS.items()},
-            )
-        except Missing as error:
-            print(f"{given.name} is left out: {error}", file=sys.stderr, flush=True)
+        if there(given):
+            yield given.name, {kind: mase(given, kind) for kind in ("", *KINDS)}
+            print(f"measured: {given.name}", file=sys.stderr, flush=True)
 
 
 def to_markdown(chosen: Sequence[Given]) -> str:
     """A row for each series, then the geometric means."""
-    rows, all_ratios = [], {kind: [] for kind in KINDS}
+    rows: list[list[str]] = []
+    all_ratios: dict[str, list[float]] = {kind: [] for kind in KINDS}
     failed = dict.fromkeys(KINDS, 0)
     for name, found in run(chosen):
-        row = [name, tables.fixed(found[""], 3)]
+        complete = found[""]
+        row = [name, tables.fixed(complete, 3)]
         for kind in KINDS:
-            value = None
-            if found[kind] is None:
-                failed[kind] += 1
-            elif found[""] is not None:
-                value = ratio(found[kind], found[""])
+            with_gaps, value = found[kind], None
+            failed[kind] += with_gaps is None
+            if with_gaps is not None and complete is not None:
+                value = ratio(with_gaps, complete)
                 all_ratios[kind].append(value)
             row.append(tables.fixed(value, 3))
         rows.append(row)

@@ -72,8 +72,8 @@ def scored(outcomes: Iterable[tuple[Outcome, Array, float]]) -> Scores:
         losses.append(np.mean(quantile_score(truth, found.quantiles)) / unit)
         hits.append(inside(truth, found.quantiles))
         seconds.append(found.seconds)
-    means = (float(np.mean(values)) for values in (errors, losses))
-    return Scores(*means, np.array(hits), float(np.mean(seconds)))
+    mase, crps, time = (float(np.mean(values)) for values in (errors, losses, seconds))
+    return Scores(mase, crps, np.array(hits), time)
 
 
 def percent_error(truth: Array, mean: Array) -> float:
@@ -86,7 +86,7 @@ def ratio(other: float, ours: float) -> float:
     return max(other, LEAST) / max(ours, LEAST)
 
 
-def geometric_mean(values: Iterable[float]) -> float:
-    """The exponential of the mean logarithm; NaN of none."""
+def geometric_mean(values: Iterable[float]) -> float | None:
+    """The exponential of the mean logarithm; None of none."""
     logs = np.log(np.array(list(values), float))
-    return float(np.exp(logs.mean())) if logs.size else float("nan")
+    return float(np.exp(logs.mean())) if logs.size else None

