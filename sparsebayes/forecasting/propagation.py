@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from sparsebayes._support.batching import batches
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences
+from sparsebayes.forecasting.transforms import Transform
 from sparsebayes.uncertain.moment_maps import METHODS as MOMENT_METHODS
 from sparsebayes.uncertain.moment_maps import MomentMap, moment_map
 
@@ -20,7 +21,11 @@ LIMIT = 1e6  # standard deviations of the series; no path goes further
 
 
 def propagate(
-    moments: MomentMap, past: Array, known: Array, lags: tuple[int, ...]
+    moments: MomentMap,
+    past: Array,
+    known: Array,
+    lags: tuple[int, ...],
+    doubt: Array | None = None,
 ) -> tuple[Array, Array]:
     """Mean (n, H) and covariance (n, H, H) of paths, all steps together.
 
@@ -35,14 +40,20 @@ def propagate(
     known : ndarray, (n, H, E)
         Inputs that are known at each step.
     lags : tuple of int
+    doubt : ndarray, (n, P, P), or None
+        Covariance of the values before the paths, where some are guesses. The covariance that
+        is returned is then that of these values and of the path, (n, P + H, P + H).
     """
     n, horizon, _ = known.shape
     length, back = past.shape[1], np.array(lags)
     path = np.concatenate([past, np.zeros((n, horizon))], axis=1)
-    cov = np.zeros((n, horizon, horizon))
+    before = 0 if doubt is None else length
+    cov = np.zeros((n, before + horizon, before + horizon))
+    if doubt is not None:
+        cov[:, :length, :length] = doubt
     size = back.size + known.shape[2]
     for k in range(horizon):
-        steps = k - back  # negative: before the path, and known
+        steps = before + k - back  # negative: before the path, and known
         ahead = np.flatnonzero(steps >= 0)
         steps = steps[ahead]
         state = np.zeros((n, size, size))
@@ -50,13 +61,14 @@ def propagate(
         result = moments(np.hstack([path[:, length + k - back], known[:, k]]), state)
         slope = result.slope[:, ahead]
         path[:, length + k] = _bounded(result.mean)
-        with_past = np.einsum("nts,ns->nt", cov[:, :k, steps], slope)
+        now = before + k
+        with_past = np.einsum("nts,ns->nt", cov[:, :now, steps], slope)
         # What the past explains is the least that the variance can be.
         explained = np.einsum("ns,ns->n", with_past[:, steps], slope)
         variance = np.maximum(result.variance, explained)
         shrink = LIMIT / np.maximum(np.sqrt(variance), LIMIT)
-        cov[:, k, :k] = cov[:, :k, k] = shrink[:, None] * with_past
-        cov[:, k, k] = shrink**2 * variance
+        cov[:, now, :now] = cov[:, :now, now] = shrink[:, None] * with_past
+        cov[:, now, now] = shrink**2 * variance
     return path[:, length:], cov
 
 
@@ -113,29 +125,28 @@ class Recursion:
     ----------
     model : estimator with ``predict(return_std=True)``
     lags : tuple of int
-    log : bool
-        Whether differences are taken of the logarithm.
+    transform : Transform
+        Of the series whose differences are taken.
     differences : Differences
     center, scale : float
         Of the differences.
-    factors : ndarray, (K,)
-        Of the standard deviation at each step ahead; steps after the last take the last.
     """
 
     model: Any
     lags: tuple[int, ...]
-    log: bool
+    transform: Transform
     differences: Differences
     center: float
     scale: float
-    factors: Array = field(default_factory=lambda: np.ones(1))
-
-    def calibrated(self, factors: Array) -> Recursion:
-        """The same with other factors."""
-        return replace(self, factors=factors)
 
     def gaussian(
-        self, history: Array, known: Array, method: str, *, with_cov: bool = False
+        self,
+        history: Array,
+        known: Array,
+        method: str,
+        *,
+        with_cov: bool = False,
+        doubt: Array | None = None,
     ) -> Forecasts:
         """Forecasts whose uncertainty is propagated.
 
@@ -149,33 +160,58 @@ class Recursion:
             One of `moment_map`, or "naive".
         with_cov : bool
             Whether to keep the covariance of the steps.
+        doubt : ndarray, (n, T, T), or None
+            Covariance of the last values of the transformed series, where some are guesses;
+            "naive" forecasts leave it out.
         """
         n, horizon, _ = known.shape
         moments = None if method == "naive" else moment_map(self.model, method)
         levels, past = self._prepared(history)
-        matrix = self._factors(horizon)[:, None] * self.differences.responses(horizon)
+        matrix = self.differences.responses(horizon)
         mean, variance = np.empty((2, n, horizon))
         kept = np.empty((n, horizon, horizon)) if with_cov else None
-        size = 2 * horizon**2 + (len(self.lags) + known.shape[2]) ** 2
+        size = 2 * (horizon + levels.shape[1]) ** 2 + (len(self.lags) + known.shape[2]) ** 2
         for part in batches(n, 4 * size):
             if moments is None:
                 path, own = follow_means(self.model, past[part], known[part], self.lags)
-                cov = own[:, :, None] * np.eye(horizon)
-            else:
+                cov = self.scale**2 * (matrix @ (own[:, :, None] * np.eye(horizon)) @ matrix.T)
+            elif doubt is None:
                 path, cov = propagate(moments, past[part], known[part], self.lags)
-            _warn_of_growth(np.stack([path, np.sqrt(np.einsum("nhh->nh", cov))]))
+                cov = self.scale**2 * (matrix @ cov @ matrix.T)
+            else:
+                path, cov = self._doubtful(moments, past[part], known[part], doubt[part])
+            _warn_of_growth(np.stack([path, np.sqrt(np.einsum("nhh->nh", cov)) / self.scale]))
             mean[part] = self._restored(levels[part], path)
-            cov = self.scale**2 * (matrix @ cov @ matrix.T)
             variance[part] = np.maximum(np.einsum("nhh->nh", cov), 0.0)
             if kept is not None:
                 kept[part] = 0.5 * (cov + cov.transpose(0, 2, 1))
-        return Forecasts(mean, variance, self.log, kept)
+        return Forecasts(mean, variance, self.transform, kept)
+
+    def _doubtful(
+        self, moments: MomentMap, past: Array, known: Array, doubt: Array
+    ) -> tuple[Array, Array]:
+        """Path and covariance of levels, where levels before them are uncertain.
+
+        The last levels, from which the path is restored, go along as values that no lag sees.
+        """
+        order, size = self.differences.order, self.differences.order + self.lags[-1]
+        horizon = known.shape[1]
+        doubt = doubt[:, doubt.shape[1] - size :, doubt.shape[1] - size :]
+        changes = self.differences.apply(np.eye(size)).T / self.scale  # of the levels
+        joint = np.vstack([np.eye(size)[size - order :], changes])
+        anchored = np.hstack([np.zeros((len(past), order)), past])
+        path, cov = propagate(moments, anchored, known, self.lags, joint @ doubt @ joint.T)
+        restored = np.hstack(
+            [
+                self.differences.restore(np.eye(order), np.zeros((order, horizon))).T,
+                np.zeros((horizon, self.lags[-1])),
+                self.scale * self.differences.responses(horizon),
+            ]
+        )
+        return path, restored @ cov @ restored.T
 
     def sample(self, history: Array, known: Array, n_paths: int, rng: Any) -> Array:
-        """Paths (n, n_paths, H) of the series, or of its logarithm.
-
-        Factors widen them about the mean of `gaussian`, whatever their number.
-        """
+        """Paths (n, n_paths, H) of the transformed series."""
         n, horizon, _ = known.shape
         levels, past = self._prepared(history)
         paths = draw(
@@ -187,31 +223,13 @@ class Recursion:
         )
         _warn_of_growth(paths)
         paths = self._restored(np.repeat(levels, n_paths, axis=0), paths)
-        paths = paths.reshape(n, n_paths, horizon)
-        factors = self._factors(horizon)
-        if (factors == 1.0).all():
-            return paths
-        middle = self.gaussian(history, known, "auto").mean[:, None]
-        return middle + factors * (paths - middle)
-
-    def summary(self, history: Array, known: Array, n_paths: int, rng: Any) -> Forecasts:
-        """Forecasts by mean and variance of sampled paths, a few histories at a time."""
-        n, horizon, _ = known.shape
-        mean, variance = np.empty((2, n, horizon))
-        numbers = n_paths * (horizon + history.shape[1] + len(self.lags) + known.shape[2])
-        for part in batches(n, 4 * numbers):
-            paths = self.sample(history[part], known[part], n_paths, rng)
-            mean[part], variance[part] = paths.mean(axis=1), paths.var(axis=1, ddof=1)
-        return Forecasts(mean, variance, self.log)
+        return paths.reshape(n, n_paths, horizon)
 
     def _prepared(self, history: Array) -> tuple[Array, Array]:
-        """The end of the series or its logarithm, and the differences as the model sees them."""
+        """The end of the transformed series, and its differences as the model sees them."""
         levels = history[:, history.shape[1] - self.differences.order - self.lags[-1] :]
-        levels = np.log(levels) if self.log else levels
+        levels = self.transform.of(levels)
         return levels, (self.differences.apply(levels) - self.center) / self.scale
-
-    def _factors(self, horizon: int) -> Array:
-        return self.factors[np.minimum(np.arange(horizon), len(self.factors) - 1)]
 
     def _restored(self, levels: Array, path: Array) -> Array:
         return self.differences.restore(levels, self.center + self.scale * path)

@@ -1,0 +1,284 @@
+"""Linear autoregressions of differences, with weights that a Gaussian prior holds together.
+
+    w_t = c + Σ_l a_l w_{t−l} + b·x_t + e_t,    a_l ~ N(0, σ² s / d_l^k),
+
+where d_l counts steps from the nearest whole number of seasons. The grid of s and k is weighted by
+its evidence, in closed form. All is learned from the values before each origin: the sums that this
+needs grow from one to the next. Errors of the weights are the same at all steps of a path, and
+are carried along it as the errors of the series are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparsebayes.forecasting.candidates.record import Record
+from sparsebayes.forecasting.candidates.trial import Trial, later_only, matched
+from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.lags import Differences
+from sparsebayes.forecasting.transforms import Transform
+
+Array = np.ndarray
+
+_NEAR, _FURTHEST = 8, 24  # lags next to the target; a long series has more of them
+_FEWEST = 4  # targets to learn from
+_SPREADS = (0.02, 0.1, 0.5, 2.0)  # s
+_DECAYS = (0.5, 1.0, 2.0)  # k
+_DEGREES, _SCALE = 1.0, 0.1  # of the prior of σ², in units of the variance of the differences
+_KEPT = 3  # of the grid, for each origin
+_LIMIT = 1e6  # standard deviations; no path goes further
+
+
+def lags_of(size: int, season: int) -> Array:
+    """The lags of a series of this many differences."""
+    count = min(max(_NEAR, size // 20), max(1, size // 6), _FURTHEST)
+    lags = set(range(1, count + 1))
+    if season > 1:
+        near = (season - 1, season, season + 1, 2 * season)
+        lags |= {lag for lag in near if 1 <= lag <= size // 3}
+    return np.array(sorted(lags))
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Weights of autoregressions, those of a grid or of several origins, (Q, ...).
+
+    Attributes
+    ----------
+    weights : ndarray, (Q, D)
+    inverse : ndarray, (Q, D, D)
+        Their covariance in units of `variance`.
+    variance : ndarray, (Q,)
+        Of the errors.
+    share : ndarray, (Q,)
+        Those of one origin sum to 1.
+    """
+
+    weights: Array
+    inverse: Array
+    variance: Array
+    share: Array
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear autoregression of a function of a series.
+
+    Attributes
+    ----------
+    transform : Transform
+    differences : Differences
+    lags : ndarray of int
+    season : int
+        Steps of the season that the prior knows, 1 if none.
+    scale : float
+        The standard deviation of the differences.
+    posterior : Posterior or None
+        Of the weights of the intercept, the lags and the inputs.
+    """
+
+    transform: Transform
+    differences: Differences
+    lags: Array
+    season: int
+    scale: float
+    posterior: Posterior | None = None
+
+    @classmethod
+    def of(cls, y: Array, transform: Transform, differences: Differences, season: int) -> Linear:
+        """The frame of a series, without weights."""
+        changes = differences.apply(transform.of(y))
+        scale = float(changes.std()) or 1.0
+        return cls(transform, differences, lags_of(len(changes), season), season, scale)
+
+    def __str__(self) -> str:
+        periods = ", ".join(map(str, self.differences.periods))
+        taken = f" of differences {periods}" if periods else ""
+        return f"{self.transform} autoregression{taken}".strip()
+
+    @property
+    def n_past(self) -> int:
+        """How many values a forecast needs."""
+        return self.differences.order + int(self.lags[-1])
+
+    def learn(self, record: Record, origins: Array) -> list[Posterior]:
+        """The posterior from the values before each origin, in increasing order.
+
+        Guesses of missing values are not learned from, but learned with.
+        """
+        y, known, inputs = record.filled, record.known, record.inputs
+        changes = self.differences.apply(self.transform.of(y)) / self.scale
+        times = np.arange(self.n_past, len(y))
+        lagged = changes[(times - self.differences.order)[:, None] - self.lags]
+        rows = np.hstack([np.ones((len(times), 1)), lagged, inputs[times]])
+        targets = changes[times - self.differences.order]
+        rows, targets = np.where(known[times, None], rows, 0.0), np.where(known[times], targets, 0)
+        precisions = self._precisions(inputs.shape[1])
+        size = rows.shape[1]
+        gram, products, power, count, done = np.zeros((size, size)), np.zeros(size), 0.0, 0, 0
+        found = []
+        for origin in origins:
+            part = slice(done, max(int(origin) - self.n_past, 0))
+            gram = gram + rows[part].T @ rows[part]
+            products = products + rows[part].T @ targets[part]
+            power += float(targets[part] @ targets[part])
+            count += int(known[times[part]].sum())
+            done = part.stop
+            found.append(_posterior(gram, products, power, count, precisions))
+        return found
+
+    def _precisions(self, n_inputs: int) -> Array:
+        """Of the weights in units of 1/σ², for all of the grid, (G, D)."""
+        near = self.lags.astype(np.float64)
+        if self.season > 1:
+            for cycles in (1, 2):
+                near = np.minimum(near, np.abs(self.lags - cycles * self.season) + 1.0)
+        intercept = [0.1 if self.differences.periods else 0.01]
+        return np.array(
+            [
+                [*intercept, *(near**decay / spread), *([0.01] * n_inputs)]
+                for spread in _SPREADS
+                for decay in _DECAYS
+            ]
+        )
+
+    def paths(
+        self, posteriors: list[Posterior], past: Array, inputs: Array, guess: Array | None = None
+    ) -> Forecasts:
+        """Forecasts from several origins, one posterior for each.
+
+        Parameters
+        ----------
+        posteriors : list of Posterior, n of them
+        past : ndarray, (n, at least n_past)
+            Values of the series before each origin.
+        inputs : ndarray, (n, H, E)
+            Of the steps ahead.
+        guess : ndarray, (n, n_past, n_past), or None
+            Covariance of the last values of the transformed series, where some are guessed.
+        """
+        counts = [len(posterior.share) for posterior in posteriors]
+        owner = np.repeat(np.arange(len(posteriors)), counts)
+        weights, inverse, variance, share = (
+            np.concatenate([getattr(posterior, name) for posterior in posteriors])
+            for name in ("weights", "inverse", "variance", "share")
+        )
+        levels = self.transform.of(past[:, past.shape[1] - self.n_past :])
+        path, rows = self._follow(levels[owner], weights, inputs[owner])
+        horizon = inputs.shape[1]
+        shocks = self._shocks(weights, horizon)
+        effects = shocks @ rows
+        cov = shocks @ shocks.transpose(0, 2, 1) + effects @ inverse @ effects.transpose(0, 2, 1)
+        cov *= (self.scale**2 * variance)[:, None, None]
+        if guess is not None:
+            moved = self._moved(levels[owner], weights, inputs[owner], path)
+            cov += moved @ guess[owner] @ moved.transpose(0, 2, 1)
+        mean, cov = matched(path, cov, share, owner, len(posteriors))
+        return Forecasts(mean, np.einsum("nhh->nh", cov), self.transform, cov)
+
+    def _follow(self, levels: Array, weights: Array, inputs: Array) -> tuple[Array, Array]:
+        """Means (Q, H) of the transformed series, and the rows (Q, H, D) on the way."""
+        changes = self.differences.apply(levels) / self.scale
+        length, horizon = changes.shape[1], inputs.shape[1]
+        path = np.concatenate([changes, np.zeros((len(levels), horizon))], axis=1)
+        rows = np.ones((len(levels), horizon, weights.shape[1]))
+        rows[:, :, 1 + len(self.lags) :] = inputs
+        for k in range(horizon):
+            rows[:, k, 1 : 1 + len(self.lags)] = path[:, length + k - self.lags]
+            step = np.einsum("qd,qd->q", rows[:, k], weights)
+            path[:, length + k] = np.clip(step, -_LIMIT, _LIMIT)
+        return self.differences.restore(levels, self.scale * path[:, length:]), rows
+
+    def _shocks(self, weights: Array, horizon: int) -> Array:
+        """How the levels (rows) follow the errors (columns), (Q, H, H), in units of `scale`."""
+        length = int(self.lags[-1])
+        response = np.zeros((len(weights), length + horizon))
+        response[:, length] = 1.0
+        for k in range(1, horizon):
+            step = np.einsum(
+                "ql,ql->q", response[:, length + k - self.lags], weights[:, 1 : 1 + len(self.lags)]
+            )
+            response[:, length + k] = np.clip(step, -_LIMIT, _LIMIT)
+        apart = np.subtract.outer(np.arange(horizon), np.arange(horizon))
+        shocks = np.where(apart >= 0, response[:, length + np.maximum(apart, 0)], 0.0)
+        return self.differences.responses(horizon) @ shocks
+
+    def _moved(self, levels: Array, weights: Array, inputs: Array, path: Array) -> Array:
+        """How the path (rows) follows each of the levels before it (columns); it is linear."""
+        columns = []
+        for place in range(levels.shape[1]):
+            other = levels.copy()
+            other[:, place] += self.scale
+            columns.append((self._follow(other, weights, inputs)[0] - path) / self.scale)
+        return np.stack(columns, axis=2)
+
+    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+        """From origins in a record, with the weights learned."""
+        assert self.posterior is not None
+        doubt = record.doubt(origins, self.n_past, self.transform)
+        posteriors = [self.posterior] * len(origins)
+        past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
+        return self.paths(posteriors, past, ahead, doubt)
+
+    def followed(self, record: Record) -> Linear:
+        """A window of the record is all it needs."""
+        return self
+
+
+def try_out(
+    record: Record,
+    origins: Array,
+    horizon: int,
+    transforms: Sequence[Transform],
+    periods: Sequence[tuple[int, ...]],
+    season: int,
+) -> list[Trial]:
+    """Autoregressions of each transform and of each set of differences.
+
+    Parameters
+    ----------
+    record : Record
+    origins : ndarray of int
+        In the past, in increasing order.
+    horizon : int
+    transforms : sequence of Transform
+    periods : sequence of tuple of int
+    season : int
+    """
+    trials = []
+    for transform in transforms:
+        for taken in periods:
+            frame = Linear.of(record.filled, transform, Differences(taken), season)
+            early = frame.n_past + _FEWEST
+            late = origins[origins >= early]
+            if len(record) < early:
+                continue
+            posteriors = frame.learn(record, np.append(late, len(record)))
+            past = frame.paths(
+                posteriors[:-1], record.past(late, frame.n_past), record.ahead(late, horizon)
+            ) if late.size else Forecasts(*np.empty((2, 0, horizon)), transform)
+            model = replace(frame, posterior=posteriors[-1])
+            trials.append(Trial(model, later_only(past, len(origins))))
+    return trials
+
+
+def _posterior(
+    gram: Array, products: Array, power: float, count: int, precisions: Array
+) -> Posterior:
+    """The likeliest of a grid of prior precisions (G, D)."""
+    places = np.arange(len(products))
+    full = np.repeat(gram[None], len(precisions), axis=0)
+    full[:, places, places] += precisions
+    inverse = np.linalg.inv(full)
+    weights = inverse @ products
+    rest = _DEGREES * _SCALE + np.maximum(power - weights @ products, 1e-12 * power)
+    degrees = _DEGREES + count
+    evidence = 0.5 * np.log(precisions).sum(axis=1) - 0.5 * np.linalg.slogdet(full)[1]
+    evidence -= 0.5 * degrees * np.log(rest)
+    best = np.argsort(-evidence, kind="stable")[:_KEPT]
+    share = np.exp(evidence[best] - evidence[best[0]])
+    variance = rest[best] / max(degrees - 2.0, 1.0)
+    return Posterior(weights[best], inverse[best], variance, share / share.sum())

@@ -1,0 +1,68 @@
+"""The seasonal naive forecast: what the season before brought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebayes.forecasting.candidates.record import Record
+from sparsebayes.forecasting.candidates.trial import Trial
+from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.transforms import Transform
+
+Array = np.ndarray
+_SMALLEST = np.finfo(np.float64).tiny ** 0.5
+
+
+@dataclass(frozen=True)
+class Naive:
+    """The value of a season ago; errors of each season add to those of the one before.
+
+    Attributes
+    ----------
+    season : int
+        1 repeats the last value.
+    variance : float
+        Of the differences over a season.
+    transform : Transform
+        Of the series whose values are taken.
+    """
+
+    season: int
+    variance: float
+    transform: Transform
+
+    def __str__(self) -> str:
+        return "last value" if self.season == 1 else f"season {self.season} ago"
+
+    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+        """From origins in a record."""
+        return self._from(record, origins, horizon, np.full(len(origins), self.variance))
+
+    def followed(self, record: Record) -> Naive:
+        return self
+
+    def _from(self, record: Record, origins: Array, horizon: int, variances: Array) -> Forecasts:
+        back = np.asarray(origins)[:, None] - self.season
+        mean = self.transform.of(record.filled)[back + np.arange(horizon) % self.season]
+        steps = np.arange(horizon)
+        same = (steps[:, None] - steps) % self.season == 0
+        common = np.minimum.outer(steps, steps) // self.season + 1.0
+        cov = variances[:, None, None] * np.where(same, common, 0.0)
+        return Forecasts(mean, np.einsum("nhh->nh", cov), self.transform, cov)
+
+
+def try_out(
+    record: Record, origins: Array, horizon: int, season: int, transform: Transform
+) -> Trial:
+    """The naive forecast of a season, with errors as large as they were before each origin."""
+    values = transform.of(record.values)
+    squares = (values[season:] - values[:-season]) ** 2
+    known = np.isfinite(squares)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(known, squares, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(known)])
+    ends = np.append(origins, len(record)) - season
+    variances = np.maximum(sums[ends] / np.maximum(counts[ends], 1), _SMALLEST)
+    model = Naive(season, float(variances[-1]), transform)
+    return Trial(model, model._from(record, origins, horizon, variances[:-1]))

@@ -1,0 +1,74 @@
+"""What every kind of model gives back when it is tried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from sparsebayes.forecasting.candidates.record import Record
+from sparsebayes.forecasting.forecasts import Forecasts
+
+Array = np.ndarray
+
+
+class Settled(Protocol):
+    """A model of a series whose parameters are known. ``str`` names it."""
+
+    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+        """Forecasts with their covariance from origins in a record, in increasing order."""
+        ...
+
+    def followed(self, record: Record) -> Any:
+        """The same, ready to go on from the end of a record that has become longer."""
+        ...
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A model, and what it would have said.
+
+    Attributes
+    ----------
+    model : Settled
+        With parameters learned from the whole record.
+    past : Forecasts
+        From origins in the past, each by what was known then; NaN where it was too little.
+    """
+
+    model: Settled
+    past: Forecasts
+
+
+def matched(
+    mean: Array, cov: Array, share: Array, owner: Array, count: int
+) -> tuple[Array, Array]:
+    """Mean (n, H) and covariance (n, H, H) of mixtures of Gaussians.
+
+    Parameters
+    ----------
+    mean, cov : ndarray, (Q, H) and (Q, H, H)
+    share : ndarray, (Q,)
+        Those of one mixture sum to 1.
+    owner : ndarray of int, (Q,)
+        The number of the mixture.
+    count : int
+    """
+    middle = np.zeros((count, mean.shape[1]))
+    np.add.at(middle, owner, share[:, None] * mean)
+    apart = mean - middle[owner]
+    within = np.zeros((count, *cov.shape[1:]))
+    np.add.at(within, owner, share[:, None, None] * (cov + apart[:, :, None] * apart[:, None]))
+    return middle, within
+
+
+def later_only(found: Forecasts, count: int) -> Forecasts:
+    """With rows of NaN before, for origins that came too early, `count` in all."""
+    missing = count - len(found.mean)
+    if not missing:
+        return found
+    empty = np.full((missing, found.mean.shape[1]), np.nan)
+    return Forecasts(
+        np.vstack([empty, found.mean]), np.vstack([empty, found.variance]), found.transform
+    )

@@ -1,0 +1,197 @@
+"""Which models a forecast is mixed from, and with which weights.
+
+All are tried out from origins in the past. What weighs is their continuous ranked probability
+score over all steps ahead; with few values to judge by, weights stay near even. The naive forecast of
+a season takes part, and takes all where the mixture would have done worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtri
+
+from sparsebayes.forecasting.candidates import linear, naive, smoothing
+from sparsebayes.forecasting.candidates.record import Record
+from sparsebayes.forecasting.candidates.seasons import Seasons
+from sparsebayes.forecasting.candidates.trial import Settled, Trial
+from sparsebayes.forecasting.forecasts import Forecasts, Mixture
+from sparsebayes.forecasting.transforms import Transform
+
+Array = np.ndarray
+
+_ORIGINS = 40
+_STEPS = 12  # at least so many steps ahead are looked at, if the series is long enough
+_POWER = 10.0  # weights are scores to minus this power
+_FEW = 10.0  # values to judge by that halve it
+_WORST = 1.5  # times the best score; what is worse has no weight
+_LEAST = 0.01  # weight
+_DISTANT = 0.25  # the weight of h steps ahead is h to minus this power
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that takes part in a forecast.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+    score : float
+        Its continuous ranked probability score from origins in the past, in units of that of
+        the naive forecast of a season.
+    """
+
+    name: str
+    weight: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Models with weights.
+
+    Attributes
+    ----------
+    models : list of Settled
+    weights : ndarray, (C,)
+    candidates : list of Candidate
+        All that were tried, the best first.
+    """
+
+    models: list[Settled]
+    weights: Array
+    candidates: list[Candidate]
+
+    def forecasts(
+        self, record: Record, origins: Array, horizon: int, method: str = "auto"
+    ) -> Mixture:
+        parts = [model.forecasts(record, origins, horizon, method) for model in self.models]
+        return Mixture(parts, self.weights)
+
+    def followed(self, record: Record) -> Combination:
+        """Ready to go on from the end of a longer record."""
+        return replace(self, models=[model.followed(record) for model in self.models])
+
+
+def past_origins(size: int, season: int) -> Array:
+    """Where forecasts are tried: from a third of the series on."""
+    first = max(size // 3, 2 * season + 4 if season > 1 else 0, 8)
+    return np.unique(np.linspace(min(first, size - 1), size - 1, _ORIGINS).round().astype(int))
+
+
+def combine(
+    record: Record, transforms: Sequence[Transform], seasons: Seasons, season: int
+) -> tuple[Combination, Past]:
+    """Try all models out, and weigh them.
+
+    Parameters
+    ----------
+    record : Record
+    transforms : sequence of Transform
+    seasons : Seasons
+        Of smoothing.
+    season : int
+        Of differences, lags and the naive forecast; 1 for none.
+    """
+    size = len(record)
+    origins = past_origins(size, season)
+    horizon = min(max(2 * season, _STEPS), max(size // 4, 2))
+    periods = [(), (1,)] + ([(season,), (1, season)] if season > 1 else [])
+    trials = smoothing.try_out(record, origins, horizon, transforms, seasons)
+    trials += linear.try_out(record, origins, horizon, transforms, periods, season)
+    trials.append(naive.try_out(record, origins, horizon, season, transforms[0]))
+    times = origins[:, None] + np.arange(horizon)
+    truth = np.where(times < size, record.values[np.minimum(times, size - 1)], np.nan)
+    return weigh(trials, truth, int(record.known[origins[0] :].sum()))
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a combination would have said.
+
+    Attributes
+    ----------
+    truth : ndarray, (R, H)
+        What came; NaN where nothing is known.
+    parts : list of Forecasts
+        NaN where a model had too little to learn from.
+    weights : ndarray
+    """
+
+    truth: Array
+    parts: list[Forecasts]
+    weights: Array
+
+    def normal_scores(self) -> Array:
+        """Errors as those of a standard normal variable, (R, H), NaN where nothing is known."""
+        below = np.array([part.below(self.truth) for part in self.parts])
+        told = np.isfinite(below) * self.weights[:, None, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.nansum(told * np.where(told > 0, below, 0.0), axis=0) / told.sum(axis=0)
+        return ndtri(np.clip(share, 1e-12, 1.0 - 1e-12))
+
+    def mixture(self) -> tuple[Mixture, Array]:
+        """The mixture from the origins where all models spoke, and what came."""
+        spoke = np.isfinite([part.mean[:, 0] for part in self.parts]).all(axis=0)
+        parts = [Forecasts(p.mean[spoke], p.variance[spoke], p.transform) for p in self.parts]
+        return Mixture(parts, self.weights), self.truth[spoke]
+
+
+def weigh(trials: Sequence[Trial], truth: Array, judged: int) -> tuple[Combination, Past]:
+    """Weights of models that were tried out, the naive forecast last.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    truth : ndarray, (R, H)
+    judged : int
+        Known values after the first origin.
+    """
+    scores = relative_scores([trial.past.crps(truth) for trial in trials])
+    power = _POWER * judged / (judged + _FEW)
+    best = scores.min()
+    weights = np.where(scores <= _WORST * best, (best / scores) ** power, 0.0)
+    weights = np.where(weights >= _LEAST * weights.max(), weights, 0.0)
+    weights /= weights.sum()
+    # The score of a mixture is at most the mean of those of its parts.
+    if weights @ scores > 1.0 and not _beats_naive(trials, weights, truth):
+        weights = np.zeros(len(trials))
+        weights[-1] = 1.0
+    named = [
+        Candidate(str(trial.model), float(weight), float(score))
+        for trial, weight, score in zip(trials, weights, scores, strict=True)
+    ]
+    used = np.flatnonzero(weights)
+    combination = Combination(
+        [trials[i].model for i in used],
+        weights[used],
+        sorted(named, key=lambda one: (-one.weight, one.score)),
+    )
+    return combination, Past(truth, [trials[i].past for i in used], weights[used])
+
+
+def _beats_naive(trials: Sequence[Trial], weights: Array, truth: Array) -> bool:
+    used = np.flatnonzero(weights)
+    past = Past(truth, [trials[i].past for i in used], weights[used])
+    mixture, came = past.mixture()
+    other = Past(truth, [*past.parts, trials[-1].past], np.ones(len(used) + 1)).mixture()[0]
+    if not len(came):
+        return False
+    losses = [mixture.losses(came)[1], other.parts[-1].crps(came)]
+    return bool(relative_scores(losses)[0] <= 1.0)
+
+
+def relative_scores(losses: Sequence[Array]) -> Array:
+    """Scores in units of that of the last, each over the values that both speak of."""
+    reference = losses[-1]
+    importance = np.arange(1, reference.shape[1] + 1) ** -_DISTANT
+    scores = []
+    for loss in losses:
+        both = np.isfinite(loss) & np.isfinite(reference)
+        own = float((importance * np.where(both, loss, 0.0)).sum())
+        other = float((importance * np.where(both, reference, 0.0)).sum())
+        scores.append(own / other if other > 0 else 1.0 if own <= 0 else np.inf)
+    return np.maximum(scores, 1e-6)

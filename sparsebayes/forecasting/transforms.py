@@ -1,0 +1,127 @@
+"""Functions of a series that are modelled in its place, and what a Gaussian forecast of such a
+function says of the series itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+Array = np.ndarray
+NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
+_FURTHEST = 700.0  # the largest logarithm that has a number
+_SMALLEST = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A function z of the values y of a series.
+
+    Parameters
+    ----------
+    name : {"level", "bounded", "log", "sqrt"}
+        ``y = z``; ``y = max(z, 0)``, for counts; ``y = exp z``; ``y = z²``.
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return {"level": "", "bounded": ""}.get(self.name, self.name)
+
+    def of(self, y: Array) -> Array:
+        """z, NaN where y is."""
+        if self.name == "log":
+            return np.log(y)
+        return np.sqrt(y) if self.name == "sqrt" else y
+
+    def back(self, z: Array) -> Array:
+        """y."""
+        if self.name == "log":
+            return np.exp(np.minimum(z, _FURTHEST))
+        if self.name == "sqrt":
+            return z**2
+        return np.maximum(z, 0.0) if self.name == "bounded" else z
+
+    def log_slope(self, y: Array) -> Array:
+        """``log |dz/dy|``, what densities of z lack to be densities of y."""
+        if self.name == "log":
+            return -np.log(np.maximum(y, _SMALLEST))
+        if self.name == "sqrt":
+            return -np.log(2.0 * np.sqrt(np.maximum(y, _SMALLEST)))
+        return np.zeros(np.shape(y))
+
+    def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
+        """Mean and variance of y, where z is Gaussian."""
+        if self.name == "log":
+            center = np.exp(np.minimum(mean + 0.5 * variance, 0.5 * _FURTHEST))
+            return center, center**2 * np.expm1(np.minimum(variance, _FURTHEST))
+        if self.name == "sqrt":
+            return mean**2 + variance, 2.0 * variance**2 + 4.0 * mean**2 * variance
+        if self.name == "bounded":
+            std = np.sqrt(np.maximum(variance, _SMALLEST))
+            z = mean / std
+            bell = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
+            center = mean * ndtr(z) + std * bell
+            square = (mean**2 + variance) * ndtr(z) + mean * std * bell
+            return center, np.maximum(square - center**2, 0.0)
+        return mean, variance
+
+    def cov(self, mean: Array, cov: Array) -> Array:
+        """Covariance of the values of y, (..., H, H); exact but for "bounded", which takes that
+        of z in the units of its moments."""
+        if self.name == "level":
+            return cov
+        variance = np.einsum("...hh->...h", cov)
+        center, spread = self.moments(mean, variance)
+        if self.name == "log":
+            return center[..., :, None] * np.expm1(np.minimum(cov, _FURTHEST)) * center[..., None, :]
+        if self.name == "sqrt":
+            return 2.0 * cov**2 + 4.0 * mean[..., :, None] * cov * mean[..., None, :]
+        scale = np.sqrt(spread / np.maximum(variance, _SMALLEST))
+        return scale[..., :, None] * cov * scale[..., None, :]
+
+    def below(self, y: Array, mean: Array, std: Array) -> Array:
+        """The probability of less than y."""
+        if self.name == "level":
+            return ndtr((y - mean) / std)
+        if self.name == "bounded":
+            return np.where(y < 0.0, 0.0, ndtr((y - mean) / std))
+        if self.name == "log":
+            known = np.log(np.maximum(y, _SMALLEST))
+            return np.where(y <= 0.0, 0.0, ndtr((known - mean) / std))
+        root = np.sqrt(np.maximum(y, 0.0))
+        return np.where(y <= 0.0, 0.0, ndtr((root - mean) / std) - ndtr((-root - mean) / std))
+
+    def log_density(self, y: Array, mean: Array, std: Array) -> Array:
+        """Of y; at the bound of "bounded" that of z."""
+        z = (self.of(y) - mean) / std
+        return self.log_slope(y) - 0.5 * np.log(2.0 * np.pi) - np.log(std) - 0.5 * z**2
+
+
+LEVEL, BOUNDED, LOG, SQRT = (Transform(name) for name in ("level", "bounded", "log", "sqrt"))
+
+
+def by_name(name: str | None) -> Transform:
+    """What a parameter names."""
+    return LEVEL if name is None else Transform(name)
+
+
+def are_counts(y: Array) -> bool:
+    """Whether the values are whole numbers from 0 on, and come near it."""
+    known = y[np.isfinite(y)]
+    whole = bool((known >= 0).all() and (known == np.rint(known)).all())
+    return whole and float(known.min()) <= 3.0 * float(known.std())
+
+
+def worth_trying(y: Array) -> list[Transform]:
+    """The transforms among which the past of a series may choose.
+
+    A series that hardly changes in ratio has a logarithm that is nearly linear in it.
+    """
+    known = y[np.isfinite(y)]
+    low, high = float(known.min()), float(known.max())
+    plain = BOUNDED if are_counts(y) else LEVEL
+    if low > 0:
+        return [plain, LOG] if high > 1.3 * low else [plain]
+    return [plain, SQRT] if plain is BOUNDED and high > 0 else [plain]
