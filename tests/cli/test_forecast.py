@@ -257,7 +257,6 @@ PLAIN = ["--column", "y", "--horizon", "3", *FEW]
         (["uneven.csv", *DATED], "line 5, column 't': 5 follows 3, but times must rise in equal"),
         (["back.csv", *DATED], "line 4, column 't': 1 follows 2, but times must rise"),
         (["timeless.csv", *DATED], "line 3, column 't': the cell is empty; a time is needed"),
-        (["missing.csv", *DATED], "missing.csv: The index of y has a gap: 2020-03-01.*is missing"),
         (["twice.csv", *DATED], "twice.csv: The index of y has 2020-02-01.*more than once"),
         (["nodate.csv", *DATED], "nodate.csv: column 't': .*2020-13"),
     ],
@@ -276,7 +275,6 @@ def test_one_clear_line(folder, capsys, argv, message):
         "uneven": [1, 2, 3, 5, 6],
         "back": [1, 2, 1, 2, 3],
         "timeless": [1, "", 3, 4, 5],
-        "missing": ["2020-01", "2020-02", *MONTHS[3:20].strftime("%Y-%m")],
         "twice": ["2020-01", "2020-02", *MONTHS[1:20].strftime("%Y-%m")],
         "nodate": ["2020-12", "2020-13", "2020-14"],
     }.items():
