@@ -93,11 +93,11 @@ def _of_dates(index: Any, name: str) -> TimeGrid:
             f"inferred from fewer than {_LEAST}; set it with {name}.asfreq(...)."
         )
     found = pandas.infer_freq(index)
-    if found is not None:
+    if found is not None and not found.startswith("WOM"):
         return _whole(pandas.tseries.frequencies.to_offset(found), index)
     sparse = None
-    for offset, places in _candidates(index):
-        if not _too_sparse(places):
+    for offset, places in (*_weekday_of_month(index, found), *_candidates(index)):
+        if not too_sparse(places):
             grid = _completed(index, offset, places)
             if grid is not None:
                 return grid
@@ -113,6 +113,16 @@ def _of_dates(index: Any, name: str) -> TimeGrid:
         _check_missing(sparse[1], index, name, f"freq={text!r}", remedy)
     _irregular(index, steps, name, remedy)
     raise AssertionError  # one of the two has raised
+
+
+def _weekday_of_month(index: Any, found: str | None) -> Iterator[tuple[Any, Array]]:
+    """Such as the third Friday, which pandas infers also of every third month or with gaps."""
+    pandas = require("pandas", "A series with an index")
+    if found is not None:
+        months = (12 * index.year + index.month).to_numpy().astype(np.int64)
+        n = _most_common(np.diff(months))
+        if not (np.diff(months) % n).any():
+            yield n * pandas.tseries.frequencies.to_offset(found), (months - months[0]) // n
 
 
 def _candidates(index: Any) -> Iterator[tuple[Any, Array]]:
@@ -168,7 +178,7 @@ def _completed(index: Any, offset: Any, places: Array) -> TimeGrid | None:
     if len(complete) <= places[-1] or (complete[places] != index).any():
         return None
     usual = pandas.infer_freq(complete)
-    if usual is not None:
+    if usual is not None and not usual.startswith("WOM"):
         complete.freq = pandas.tseries.frequencies.to_offset(usual)
     complete = complete.as_unit(index.unit).rename(index.name)
     return TimeGrid(complete.freq, complete, places)
@@ -180,7 +190,7 @@ def _most_common(steps: Array) -> int:
     return int(values[np.argmax(counts)])
 
 
-def _too_sparse(places: Array) -> bool:
+def too_sparse(places: Array) -> bool:
     """Whether too much of a grid is missing to believe in it."""
     missing = 1.0 - len(places) / (int(places[-1]) + 1)
     steady = np.mean(np.diff(places) == 1)
@@ -188,7 +198,7 @@ def _too_sparse(places: Array) -> bool:
 
 
 def _check_missing(places: Array, index: Any, name: str, grid: str, remedy: str) -> None:
-    if _too_sparse(places):
+    if too_sparse(places):
         size = int(places[-1]) + 1
         raise ValueError(
             f"The index of {name} is irregular: with {grid} from {index[0]} to {index[-1]}, "
@@ -207,10 +217,10 @@ def _irregular(index: Any, steps: Array, name: str, remedy: str) -> None:
 
 
 def _bins(step: Any) -> str:
-    """A frequency of pandas, at least about as long as most steps."""
+    """A frequency of pandas, about as long as most steps or longer."""
     lengths = {"min": 60, "h": 3600, "D": 86400, "W": 7 * 86400, "MS": 31 * 86400}
     for freq, seconds in lengths.items():
-        if step.total_seconds() <= seconds:
+        if step.total_seconds() <= 1.1 * seconds:
             return freq
     return "YS"
 

@@ -171,6 +171,8 @@ GRIDS = {
     "first business days": pd.date_range("2000-01-31", periods=40, freq="BMS"),
     "fifteenth": FIFTEENTH,
     "thirtieth": THIRTIETH,
+    "third Fridays": pd.date_range("2000-01-01", periods=40, freq="WOM-3FRI"),
+    "a Friday of each quarter": pd.date_range("2000-01-01", periods=40, freq="3WOM-4FRI"),
     "quarters": pd.date_range("2000-02-01", periods=40, freq="QS-FEB"),
     "quarter ends": pd.date_range("2000-03-31", periods=40, freq="QE"),
     "quarters on the tenth": QUARTERS - pd.Timedelta(days=5),
