@@ -114,7 +114,7 @@ class TimedColumn:
         """What is missing, if anything is."""
         count, size = int(np.isnan(np.asarray(self.y)).sum()), len(self.y)
         rows = size - self.n_rows
-        inside = f" ({rows} have no row)" if rows else ""
+        inside = f" ({rows} without a row)" if rows else ""
         return f"{count} of {size} values{inside}" if count else ""
 
 

@@ -103,11 +103,15 @@ class Timeline:
             )
 
     def _check_kind(self, index: Any, name: str) -> None:
-        whole = index.dtype.kind in "iu" and self.index.dtype.kind in "iu"
-        if not whole and type(index) is not type(self.index):
+        own = self.index
+        if index.dtype.kind in "iu" and own.dtype.kind in "iu":
+            return
+        zoned = [getattr(times, "tz", None) is not None for times in (index, own)]
+        alike = type(index) is type(own) and zoned[0] == zoned[1]
+        if not alike or (index.dtype.kind == "O" and index.dtype != own.dtype):
             raise ValueError(
-                f"The index of {name} must be like that of {self.name} "
-                f"({type(self.index).__name__}), got {type(index).__name__} of {index.dtype}."
+                f"The index of {name} must be like that of {self.name} ({type(own).__name__}), got "
+                f"{type(index).__name__} of {index.dtype} where that is of {own.dtype}."
             )
 
     def later(self, index: Any, values: Array, name: str) -> tuple[Timeline, Array]:

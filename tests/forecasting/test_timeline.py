@@ -367,6 +367,23 @@ def test_refused_later_times(index, match):
         Timeline(MONTHS[:10]).later(index, np.ones(2), "y_new")
 
 
+@pytest.mark.parametrize(
+    ("known", "later", "match"),
+    [
+        (DAYS[:10], DAYS[10:12].tz_localize("UTC"), r"UTC.* where that is of datetime64"),
+        (DAYS[:10].to_period("D"), MONTHS[5:7].to_period("M"), r"period\[M\] where that is of per"),
+        (DAYS[:10], DAYS[10:12].to_period("D"), r"got PeriodIndex of period\[D\]"),
+    ],
+)
+def test_later_times_of_another_kind(known, later, match):
+    for call in (
+        Timeline(known).later,
+        lambda index, _, name: Timeline(known).extended(index, name),
+    ):
+        with pytest.raises(ValueError, match=match):
+            call(later, np.ones(2), "y_new")
+
+
 def table(index):
     """Inputs whose first column is the day of the month."""
     return pd.DataFrame({"day": index.day * 1.0, "u": 1.0}, index)

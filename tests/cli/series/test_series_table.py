@@ -41,7 +41,7 @@ def test_rows_of_dates_that_are_left_out(folder):
     expected[[1, 2, 7]] = np.nan
     assert_array_equal(one.y, expected)
     assert_array_equal(one.inputs[:, 0], [0, 1, 1, 3, 4, 5, 6, 6, 8, 9, 10, 11])
-    assert one.missing == "3 of 12 values (2 have no row)" and one.n_rows == 10
+    assert one.missing == "3 of 12 values (2 without a row)" and one.n_rows == 10
     assert one.span == "Jan 2012 to Dec 2012" and one.later.shape == (0, 1)
 
 
