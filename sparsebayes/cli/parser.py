@@ -246,8 +246,8 @@ def _forecast(parser: ArgumentParser) -> None:
     parser.add_argument(
         "csv",
         metavar="CSV",
-        help="a series, first row column names; rows at the end whose cell is empty are to be "
-        "forecast",
+        help="a series, first row column names; cells may be empty and rows missing; rows at the "
+        "end whose cell is empty are to be forecast",
     )
     parser.add_argument("--column", metavar="NAME", required=True, help="column to forecast")
     parser.add_argument(
@@ -256,7 +256,18 @@ def _forecast(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--time",
         metavar="NAME",
-        help="column of numbers or ISO dates at equal steps, which the forecast continues",
+        help="column of numbers or dates at equal steps, which the forecast continues; dates such "
+        "as 2024-01-31, 31.01.2024, 31/01/2024, Jan 2024, 2024Q1, 2024W05 or 20240131",
+    )
+    parser.add_argument(
+        "--date-format",
+        metavar="F",
+        help="how dates are written, as in strptime: %%d/%%m/%%Y (default: found in the column)",
+    )
+    parser.add_argument(
+        "--id",
+        metavar="NAME",
+        help="column that tells several series apart, each of which is forecast",
     )
     parser.add_argument(
         "-o", "--output", metavar="OUT", help="write time, mean, std, lower and upper (CSV)"

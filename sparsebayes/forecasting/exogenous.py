@@ -7,23 +7,78 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.forecasting.timeline import Timeline, read_inputs
+from sparsebayes.forecasting.timeline import Timeline, given_index, read_inputs
 
 Array = np.ndarray
 
 
-def training_inputs(X: Any, n_times: int, index: Any) -> tuple[Array, list[Any] | None]:
-    """Inputs (n_times, K) of a series with this index or None, and the names of their columns."""
+def training_inputs(
+    X: Any, n_times: int, index: Any, *, y: Array | None = None, given: Any = None, name: str = "X"
+) -> tuple[Array, list[Any] | None]:
+    """Inputs of a series at all of its times.
+
+    Where neither `y` nor `X` has a value, as at times that both leave out, the inputs before are
+    taken (at the beginning those after): nothing is learned there, but lagged inputs need some.
+
+    Parameters
+    ----------
+    X : array-like of shape (rows, K) or None
+        With an index of pandas, rows for all times of the series, in any order and also for more;
+        they may be missing where `y` is. Without, one for each time of `index` or of `given`.
+    n_times : int
+        Length of the series.
+    index : pandas.Index or None
+        All times of the series.
+    y : ndarray of shape (n_times,), default=None
+        Its values, NaN where they are missing. None: all are known.
+    given : pandas.Index, default=None
+        The times of the series before those that it left out were put in.
+    name : str, default="X"
+        What the inputs are, for messages.
+
+    Returns
+    -------
+    inputs : ndarray of shape (n_times, K)
+    columns : list or None
+        Names of the inputs.
+    """
     if X is None:
         return np.empty((n_times, 0)), None
-    inputs, own = read_inputs(X)
-    if len(inputs) != n_times:
+    own = given_index(X)
+    if own is None and given is not None and len(given) == len(X) != n_times:
+        own = given
+    if own is None or index is None:
+        inputs, _ = read_inputs(X, name)
+        if len(inputs) != n_times:
+            raise ValueError(
+                f"{name} must have a row for each of the {n_times} values of y, got {len(inputs)}."
+            )
+        return inputs, _names(X)
+    places = _rows_at(own, index, y, name)
+    rows = X.iloc[places] if hasattr(X, "iloc") else np.asarray(X)[places]
+    return read_inputs(rows, name)[0], _names(X)
+
+
+def _rows_at(own: Any, index: Any, y: Array | None, name: str) -> Array:
+    """Positions of the rows to take for each time, or a clear error."""
+    if own.has_duplicates:
+        twice = own[own.duplicated()][0]
         raise ValueError(
-            f"X must have a row for each of the {n_times} values of y, got {len(inputs)}."
+            f"The index of {name} has {twice} more than once; keep one, for instance with "
+            f"{name}.groupby(level=0).mean()."
         )
-    if own is not None and index is not None and not own.equals(index):
-        raise ValueError("X and y must have the same index; use X.reindex(y.index).")
-    return inputs, _names(X)
+    places = own.get_indexer(index)
+    absent = places < 0
+    needed = absent if y is None else absent & np.isfinite(y)
+    if needed.any() or absent.all():
+        i = int(np.flatnonzero(absent if absent.all() else needed)[0])
+        raise ValueError(
+            f"{name} and y must have the same index, but {name} has no row for {index[i]} where y "
+            f"has a value; use {name}.reindex(y.index) and fill the rows that are missing."
+        )
+    known = np.flatnonzero(~absent)
+    before = np.searchsorted(known, np.arange(len(places)), side="right") - 1
+    return places[known[np.maximum(before, 0)]]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.optional import require
+from sparsebayes.forecasting.time_grid import season_lengths, time_grid
 
 Array = np.ndarray
 
@@ -28,106 +29,37 @@ class Timeline:
     Parameters
     ----------
     index : pandas.Index
-        Dates, periods or whole numbers.
+        Dates, periods or whole numbers, in order; some times of a regular grid may be missing.
     name : str
         What has the index, for messages.
+
+    Attributes
+    ----------
+    index : pandas.Index
+        With the missing times.
+    step : pandas offset, int or None
+        From one time to the next: of dates, of whole numbers; None for periods.
     """
 
     def __init__(self, index: Any, name: str = "y") -> None:
-        pandas = _pandas()
         self.name = name
-        dated = isinstance(index, (pandas.DatetimeIndex, pandas.PeriodIndex))
-        if not dated and index.dtype.kind not in "iu":
-            raise ValueError(
-                f"The index of {name} must be dates, periods or whole numbers, got "
-                f"{type(index).__name__} of {index.dtype}; convert it, for instance with "
-                f"pandas.to_datetime({name}.index), or pass {name}.to_numpy()."
-            )
-        self._check_order(index)
-        self.step: Any = None
-        if isinstance(index, pandas.DatetimeIndex):
-            self.step = self._frequency(index)
-        elif isinstance(index, pandas.PeriodIndex):
-            self._check_steps(index, index.asi8, 1)
-        elif len(index) > 1:
-            numbers = index.to_numpy()
-            self.step = int(numbers[1]) - int(numbers[0])
-            self._check_steps(index, numbers, self.step)
-        else:
-            self.step = 1
-        self.index = index
+        _check_kind_of_times(index, name)
+        _check_order(index, name)
+        grid = time_grid(index, name)
+        self.index, self.step = grid.index, grid.step
 
-    def _check_order(self, index: Any) -> None:
-        name = self.name
-        missing = np.flatnonzero(index.isna())
-        if missing.size:
-            raise ValueError(
-                f"The index of {name} has no time at position {missing[0]}; drop that row."
-            )
-        twice = np.flatnonzero(index.duplicated())
-        if twice.size:
-            i = int(twice[0])
-            raise ValueError(
-                f"The index of {name} has {index[i]} more than once, again at position {i}; keep "
-                f"one, for instance with {name}.groupby(level=0).mean()."
-            )
-        if not index.is_monotonic_increasing:
-            i = int(np.flatnonzero(index[1:] < index[:-1])[0]) + 1
-            raise ValueError(
-                f"The index of {name} is not in order: {index[i]} at position {i} comes after "
-                f"{index[i - 1]}; use {name}.sort_index()."
-            )
-
-    def _check_steps(self, index: Any, numbers: Array, step: int) -> None:
-        wrong = np.flatnonzero(np.diff(numbers) != step)
-        if wrong.size:
-            i = int(wrong[0])
-            raise ValueError(
-                f"The index of {self.name} has a gap: {index[i]} at position {i} is followed by "
-                f"{index[i + 1]}; add the missing rows with values, for instance by "
-                f"{self.name}.reindex(...).interpolate()."
-            )
-
-    def _frequency(self, index: Any) -> Any:
-        """The offset between dates, which may differ in length as months do."""
-        pandas = _pandas()
-        if index.freq is not None:
-            return index.freq
-        if len(index) < 3:
-            raise ValueError(
-                f"The index of {self.name} has {len(index)} dates and no frequency, which cannot "
-                f"be inferred from fewer than 3; set it with {self.name}.asfreq(...)."
-            )
-        found = pandas.infer_freq(index)
-        if found is not None:
-            return pandas.tseries.frequencies.to_offset(found)
-        for part in (index[:12], index[-12:], index[:3], index[-3:]):
-            found = pandas.infer_freq(part) if len(part) > 2 else None
-            if found is None:
-                continue
-            expected = pandas.date_range(index[0], index[-1], freq=found)
-            if index.isin(expected).all():
-                gap = expected.difference(index)[0]
-                raise ValueError(
-                    f"The index of {self.name} has a gap: {gap} is missing before position "
-                    f"{index.searchsorted(gap)}; fill it, for instance with "
-                    f"{self.name}.asfreq({found!r}).interpolate()."
-                )
-        steps = np.diff(index.asi8)
-        i = int(np.flatnonzero(steps != np.median(steps))[0])
-        raise ValueError(
-            f"The index of {self.name} is irregular: {index[i]} at position {i} is followed by "
-            f"{index[i + 1]}, unlike the others; bring it to regular times, for instance with "
-            f"{self.name}.resample('D').mean().interpolate()."
-        )
+    def seasons(self) -> tuple[float, ...]:
+        """Steps in the natural cycles of the dates, shortest first: 7 and 365.25 for days."""
+        return season_lengths(self.index.freq if self.step is None else self.step)
 
     def season(self) -> int:
-        """Steps in the natural cycle of the dates, 1 if there is none."""
+        """Steps in the natural cycle of single steps, 1 if there is none; see `seasons`."""
         step = self.step if self.step is not None else self.index.freq
-        rule = str(getattr(step, "rule_code", getattr(step, "name", ""))).split("-")[0]
-        if getattr(step, "n", 1) != 1:
-            return 1
-        return _SEASONS.get(rule, 1)
+        try:
+            rule = step.rule_code.split("-")[0]
+        except (AttributeError, NotImplementedError):
+            rule = "MS" if getattr(step, "kwds", {}).get("months") == 1 else ""
+        return _SEASONS.get(rule, 1) if getattr(step, "n", 1) == 1 else 1
 
     def ahead(self, horizon: int) -> Any:
         """The index of the next steps."""
@@ -156,20 +88,12 @@ class Timeline:
     def extended(self, index: Any, name: str) -> Timeline:
         """This timeline with `index` after it, which must go on where this one ends."""
         self.check_ahead(index, name)
-        longer = object.__new__(Timeline)
-        longer.name, longer.step = self.name, self.step
-        longer.index = self.index.append(index)
-        return longer
+        return self._joined(index)
 
     def check_ahead(self, index: Any, name: str) -> None:
         """`index` goes on where this one ends, or a clear error."""
         expected = self.ahead(len(index))
-        whole = index.dtype.kind in "iu" and expected.dtype.kind in "iu"
-        if not whole and type(index) is not type(expected):
-            raise ValueError(
-                f"The index of {name} must be like that of {self.name} "
-                f"({type(self.index).__name__}), got {type(index).__name__} of {index.dtype}."
-            )
+        self._check_kind(index, name)
         wrong = np.flatnonzero(np.asarray(index != expected))
         if wrong.size:
             i = int(wrong[0])
@@ -177,6 +101,88 @@ class Timeline:
                 f"The index of {name} must go on where {self.name} ends, at "
                 f"{self.index[-1]}: position {i} should be {expected[i]}, got {index[i]}."
             )
+
+    def _check_kind(self, index: Any, name: str) -> None:
+        own = self.index
+        if index.dtype.kind in "iu" and own.dtype.kind in "iu":
+            return
+        zoned = [getattr(times, "tz", None) is not None for times in (index, own)]
+        alike = type(index) is type(own) and zoned[0] == zoned[1]
+        if not alike or (index.dtype.kind == "O" and index.dtype != own.dtype):
+            raise ValueError(
+                f"The index of {name} must be like that of {self.name} ({type(own).__name__}), got "
+                f"{type(index).__name__} of {index.dtype} where that is of {own.dtype}."
+            )
+
+    def later(self, index: Any, values: Array, name: str) -> tuple[Timeline, Array]:
+        """This timeline with times after it, some of which may be left out.
+
+        Parameters
+        ----------
+        index : pandas.Index or None
+            In order, after this timeline and on its grid. None: the next times.
+        values : ndarray, (n, ...)
+            What is known at these times.
+        name : str
+            What has them, for messages.
+
+        Returns
+        -------
+        timeline : Timeline
+            Up to the last of these times.
+        values : ndarray, (m, ...)
+            Those of all times after the old timeline, NaN at the times that were left out.
+        """
+        if index is None or not len(values):
+            return self._joined(self.ahead(len(values))), values
+        self._check_kind(index, name)
+        _check_order(index, name)
+        last = self.index[-1]
+        if index[0] <= last:
+            raise ValueError(
+                f"The index of {name} must go on where {self.name} ends, at {last}: position 0 "
+                f"should be {self.ahead(1)[0]} or later, got {index[0]}."
+            )
+        between = self._up_to(index[-1], name, len(index))
+        places = between.get_indexer(index)
+        wrong = np.flatnonzero(places < 0)
+        if wrong.size:
+            i = int(wrong[0])
+            steps = self.ahead(len(between) + 1)
+            raise ValueError(
+                f"The index of {name} must go on in the steps of {self.name}, which ends at "
+                f"{last}: {index[i]} at position {i} is none of them; the next one is "
+                f"{steps[steps > index[i]][0]}."
+            )
+        complete = np.full((len(between), *values.shape[1:]), np.nan)
+        complete[places] = values
+        return self._joined(between), complete
+
+    def _joined(self, later: Any) -> Timeline:
+        longer = object.__new__(Timeline)
+        longer.name, longer.step = self.name, self.step
+        longer.index = self.index.append(later)
+        return longer
+
+    def _up_to(self, end: Any, name: str, count: int) -> Any:
+        """The next steps up to a time, or a clear error if it is too far to be meant."""
+        pandas, first, last = _pandas(), self.index[0], self.index[-1]
+        dated = isinstance(self.index, pandas.DatetimeIndex)
+        most, size = 2 * (len(self.index) + count) + 1000, len(self.index)
+        if isinstance(self.index, pandas.PeriodIndex):
+            steps = (end - last).n / self.index.freq.n
+        elif not dated:
+            steps = (end - last) / self.step
+        else:
+            steps = (end - last) / ((last - first) / (size - 1)) if size > 1 else 0.0
+        if steps > most:
+            raise ValueError(
+                f"The index of {name} must go on where {self.name} ends, at {last}: {end} is more "
+                f"than {most} steps later."
+            )
+        if dated:
+            return pandas.date_range(last, end, freq=self.step, inclusive="right")
+        return self.ahead(int(steps))
 
 
 # Steps of a year, a week or a day, by pandas' name of one step without its anchor.
@@ -190,8 +196,63 @@ _SEASONS = {
 }
 
 
-def read_series(y: Any, name: str = "y", least: int = 1) -> tuple[Array, Any, Any]:
-    """The values (N,) as floats, the index of pandas or None, and the name of the series."""
+def _check_kind_of_times(index: Any, name: str) -> None:
+    pandas = _pandas()
+    dated = isinstance(index, (pandas.DatetimeIndex, pandas.PeriodIndex))
+    if not dated and index.dtype.kind not in "iu":
+        raise ValueError(
+            f"The index of {name} must be dates, periods or whole numbers, got "
+            f"{type(index).__name__} of {index.dtype}; convert it, for instance with "
+            f"pandas.to_datetime({name}.index), or pass {name}.to_numpy()."
+        )
+
+
+def _check_order(index: Any, name: str) -> None:
+    missing = np.flatnonzero(index.isna())
+    if missing.size:
+        raise ValueError(
+            f"The index of {name} has no time at position {missing[0]}; drop that row."
+        )
+    twice = np.flatnonzero(index.duplicated())
+    if twice.size:
+        i = int(twice[0])
+        raise ValueError(
+            f"The index of {name} has {index[i]} more than once, again at position {i}; keep "
+            f"one, for instance with {name}.groupby(level=0).mean()."
+        )
+    if not index.is_monotonic_increasing:
+        i = int(np.flatnonzero(index[1:] < index[:-1])[0]) + 1
+        raise ValueError(
+            f"The index of {name} is not in order: {index[i]} at position {i} comes after "
+            f"{index[i - 1]}; use {name}.sort_index()."
+        )
+
+
+def read_series(
+    y: Any, name: str = "y", least: int = 1, *, complete: bool = True
+) -> tuple[Array, Any, Any]:
+    """A series as it is given: numbers, times and name.
+
+    Parameters
+    ----------
+    y : array-like or pandas.Series, (N,), or one column
+        NaN, None and pandas' NA are missing values.
+    name : str, default="y"
+        What it is, for messages.
+    least : int, default=1
+        The number of values that must be known.
+    complete : bool, default=True
+        Whether times that the index leaves out of a regular grid are put in, with NaN. Few later
+        times show no grid: give those to `Timeline.later`.
+
+    Returns
+    -------
+    values : ndarray, (M,)
+        NaN where they are missing.
+    index : pandas.Index or None
+    label
+        Name of the series, None for arrays.
+    """
     index = label = None
     if _indexed(y):
         index = y.index
@@ -208,10 +269,42 @@ def read_series(y: Any, name: str = "y", least: int = 1) -> tuple[Array, Any, An
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(f"{name} must have shape (n_times,), got {values.shape}.")
-    if values.size < least:
-        raise ValueError(f"{name} must have at least {least} value(s), got {values.size}.")
-    _check_finite(values, index, name)
+    _check_values(values, index, name, least)
+    if complete and index is not None and _has_grid(index):
+        _check_kind_of_times(index, name)
+        _check_order(index, name)
+        grid = time_grid(index, name)
+        if len(grid.index) > len(values):
+            known, values = values, np.full(len(grid.index), np.nan)
+            values[grid.places], index = known, grid.index
     return values, index, label
+
+
+def _has_grid(index: Any) -> bool:
+    """Whether there are enough times to tell; fewer are complained of where they do not suffice."""
+    return len(index) > 2 or getattr(index, "freq", None) is not None
+
+
+def _check_values(values: Array, index: Any, name: str, least: int) -> None:
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        i = int(infinite[0])
+        raise ValueError(
+            f"{name} has {values[i]} at {_place(i, index)}; put NaN there if the value is missing."
+        )
+    known = int(np.isfinite(values).sum())
+    if values.size and not known:
+        raise ValueError(
+            f"{name} has no value that is known: all {values.size} are missing (NaN); give at "
+            f"least {max(least, 1)}."
+        )
+    if known < least:
+        raise ValueError(f"{name} must have at least {least} value(s), got {known}.")
+
+
+def given_index(y: Any) -> Any:
+    """The index of a series as it is given, None if it is no series of pandas."""
+    return y.index if _indexed(y) else None
 
 
 def read_inputs(X: Any, name: str = "X") -> tuple[Array, Any]:
@@ -227,13 +320,25 @@ def read_inputs(X: Any, name: str = "X") -> tuple[Array, Any]:
 
 
 def _numbers(values: Any, name: str) -> Array:
+    """As floats, with NaN for what is missing."""
     try:
-        array = np.asarray(values)
+        array = values if np.ma.isMaskedArray(values) else np.asarray(values)
         if array.dtype.kind == "c":
             raise TypeError("complex numbers")
-        return array.astype(np.float64)
+        if array.dtype.kind == "O":
+            array = np.where(_absent(array), np.nan, array)
+        array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}") from error
+    return array.filled(np.nan) if isinstance(array, np.ma.MaskedArray) else array
+
+
+def _absent(array: Array) -> Array:
+    """Where an array of objects has None or pandas' NA."""
+    pandas = sys.modules.get("pandas")
+    nothing = (None,) if pandas is None else (None, pandas.NA)
+    found = [any(value is none for none in nothing) for value in array.ravel()]
+    return np.array(found, dtype=bool).reshape(array.shape)
 
 
 def check_positive(y: Array, name: str) -> None:
@@ -246,12 +351,15 @@ def check_positive(y: Array, name: str) -> None:
         )
 
 
+def _place(i: int, index: Any) -> str:
+    return f"position {i}" if index is None else f"position {i} ({index[i]})"
+
+
 def _check_finite(values: Array, index: Any, name: str) -> None:
     bad = np.argwhere(~np.isfinite(values))
     if bad.size:
-        i = int(bad[0][0])
-        where = f"position {i}" if index is None else f"position {i} ({index[i]})"
         raise ValueError(
-            f"{name} has {values[tuple(bad[0])]} at {where}; fill such values, for instance with "
-            "pandas' interpolate(), or drop the part of the series before them."
+            f"{name} has {values[tuple(bad[0])]} at {_place(int(bad[0][0]), index)}; fill such "
+            "values, for instance with pandas' interpolate(), or drop the part of the series "
+            "before them."
         )

@@ -119,7 +119,7 @@ def fitted_step(model, k):
     [
         ("%Y-%m", ["2024-01", "2024-02"]),
         ("%Y-%m-%d", ["2024-01-01", "2024-02-01"]),
-        ("%Y-%m-%dT%H:%M", ["2024-01-01T00:00:00", "2024-02-01T00:00:00"]),
+        ("%Y-%m-%dT%H:%M", ["2024-01-01T00:00", "2024-02-01T00:00"]),
     ],
 )
 def test_dates(folder, capsys, style, later):
@@ -163,10 +163,76 @@ def test_inputs_and_rows_to_be_forecast(folder, capsys):
     model = fitted(pd.Series(Y[:N], MONTHS[:N]), INPUT[:N, None], exog_lags=[0, 2])
     assert_array_equal(numbers(read_csv("b.csv")), expected(model, 6, X=INPUT[N:, None]))
     fails(capsys, [*argv, "--horizon", "7"], "a.csv: X has 6 .* 1 missing")
-    write_csv("a.csv", {**columns, "day": [*columns["day"][:N], *columns["day"][1:7]]})
+    skipping = pd.date_range("2024-02-01", periods=6, freq="MS").strftime("%Y-%m-%d")
+    write_csv("a.csv", {**columns, "day": [*columns["day"][:N], *skipping]})
     fails(
-        capsys, [*argv, "--horizon", "6"], "has 2020-02-01 where the dates before go on with 2024"
+        capsys,
+        [*argv, "--horizon", "6"],
+        "has 2024-02-01 where the dates before go on with 2024",
     )
+
+
+def test_several_series(folder, capsys):
+    shops = np.repeat(["a", "b"], [N, N - 6])
+    times = [*MONTHS[:N].strftime("%d.%m.%Y"), *MONTHS[: N - 6].strftime("%d.%m.%Y")]
+    write_csv("a.csv", {"shop": shops, "t": times, "y": [*Y[:N], *(3.0 * Y[: N - 6])]})
+    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "2", "--time", "t", *FEW]
+    assert main([*argv, "--id", "shop", "-o", "b.csv"]) == 0
+    out = capsys.readouterr().out
+    table = read_csv("b.csv")
+    assert list(table) == ["shop", "t", "mean", "std", "lower", "upper"]
+    assert table["shop"] == ["a", "a", "b", "b"]
+    assert table["t"] == ["01.01.2024", "01.02.2024", "01.07.2023", "01.08.2023"]
+    first = expected(fitted(pd.Series(Y[:N], MONTHS[:N])), 2)
+    second = expected(fitted(pd.Series(3.0 * Y[: N - 6], MONTHS[: N - 6])), 2)
+    assert_array_equal(numbers(table), np.hstack([first, second]))
+    assert f"a.csv: {2 * N - 6} rows, column y, 2 series by shop\n" in out
+    assert re.search(rf"\na +{N} values, 01.01.2020 to 01.12.2023; lags 1, 2, 3\n", out)
+    assert re.search(rf"\nb +{N - 6} values, 01.01.2020 to 01.06.2023; lags 1, 2, 3\n", out)
+    assert out.splitlines()[-1].split()[:2] == ["b", "01.08.2023"]
+
+
+def test_many_series_are_told_in_part(folder, capsys):
+    keys = [f"s{k:02d}" for k in range(23)]
+    columns = {"y": np.tile(Y[:12], 23), "s": np.repeat(keys, 12)}
+    write_csv("a.csv", columns)
+    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "1", "--id", "s", *FEW]
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    told = re.findall(r"^(s\d\d) +12 values", out, re.MULTILINE)
+    assert told == keys[:20] and "(3 more series)" in out
+    assert re.findall(r"^(s\d\d) +1 ", out, re.MULTILINE) == keys
+
+
+def test_descending_rows_are_told(folder, capsys):
+    cells = MONTHS[:N].strftime("%Y-%m")
+    write_csv("a.csv", {"t": cells[::-1], "y": Y[:N][::-1]})
+    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "2", "--time", "t", *FEW]
+    assert main([*argv, "-o", "b.csv"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"\norder +the rows were in descending order of time", out)
+    assert f"column y, {cells[0]} to {cells[-1]}\n" in out
+    assert_array_equal(numbers(read_csv("b.csv")), expected(fitted(Y[:N]), 2))
+
+
+def test_what_was_chosen_is_told(folder, capsys, monkeypatch):
+    """Of a model that says it, and that may be no autoregression."""
+    write_csv("a.csv", {"y": Y[:N]})
+    argv = ["forecast", "a.csv", *PLAIN]
+    monkeypatch.setattr(Forecaster, "chosen_", "the last value again", raising=False)
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"\nchosen +the last value again\n", out) and re.search(r"\nlags ", out)
+    fit = Forecaster.fit
+
+    def bare(self, *given):
+        fit(self, *given).estimator_ = None
+        return self
+
+    monkeypatch.setattr(Forecaster, "fit", bare)
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    assert "the last value again" in out and not re.search(r"\n(lags|noise std|one step)", out)
 
 
 def test_options_reach_the_model(folder, capsys):
@@ -249,17 +315,26 @@ PLAIN = ["--column", "y", "--horizon", "3", *FEW]
         (["a.csv", *PLAIN, "--time", "s"], "line 2, column 's': 'u' is neither a number nor a"),
         (["a.csv", *PLAIN, "--exog", "t"], "a.csv: X has 0 row.* 3 missing"),
         (["mean.csv", *PLAIN, "--time", "mean"], "'mean' has the name of a result; rename it"),
-        (["gap.csv", *PLAIN], "gap.csv: line 3, column 'y': the cell is empty, and values follow"),
         (["gone.csv", *PLAIN], "gone.csv: column 'y' holds no number"),
         (["inf.csv", *PLAIN], "line 3, column 'y': 'inf' is not a finite number"),
         (["short.csv", *PLAIN], "short.csv: y has 4 values, too few for lags"),
         (["short.csv", "--column", "y", "--horizon", "3", "--transform", "log"], "no logarithm"),
-        (["uneven.csv", *DATED], "line 5, column 't': 5 follows 3, but times must rise in equal"),
-        (["back.csv", *DATED], "line 4, column 't': 1 follows 2, but times must rise"),
+        (["uneven.csv", *DATED], "line 5, column 't': 4.5 follows 3, but times must rise in equal"),
+        (["back.csv", *DATED], "line 4, column 't': 0 follows 2, but times must rise"),
         (["timeless.csv", *DATED], "line 3, column 't': the cell is empty; a time is needed"),
-        (["missing.csv", *DATED], "missing.csv: The index of y has a gap: 2020-03-01.*is missing"),
-        (["twice.csv", *DATED], "twice.csv: The index of y has 2020-02-01.*more than once"),
-        (["nodate.csv", *DATED], "nodate.csv: column 't': .*2020-13"),
+        (
+            ["twice.csv", *DATED],
+            "line 4, column 't': 2020-02 is there more than once.*--id",
+        ),
+        (["a.csv", *DATED, "--id", "t"], "'t' is named more than once"),
+        (["a.csv", *PLAIN, "--id", "s", "--figure", "f.png"], "--figure draws one series, not all"),
+        (["a.csv", *PLAIN, "--id", "z"], "no column 'z'"),
+        (["a.csv", *PLAIN, "--date-format", "%Y"], "--date-format is of the column that --time"),
+        (["a.csv", *DATED, "--date-format", "%d.%m.%Y"], "'0' is no date in the form '%d.%m.%Y'"),
+        (["mean.csv", *PLAIN, "--id", "mean"], "'mean' has the name of a result; rename it"),
+        (["shops.csv", *PLAIN, "--id", "s"], "shops.csv: series 'b': y has 2 values, too few"),
+        (["shops.csv", *PLAIN, "--id", "e"], "line 9, column 'e': the cell is empty; a series is"),
+        (["nodate.csv", *DATED], "nodate.csv: line 3, column 't': '2020-13' is no date"),
     ],
 )
 def test_one_clear_line(folder, capsys, argv, message):
@@ -268,15 +343,15 @@ def test_one_clear_line(folder, capsys, argv, message):
     (folder / "binary.csv").write_bytes(b"\xff\xfe\x00y\n1\n")
     (folder / "ragged.csv").write_text("t,y\n1,2\n3\n")
     (folder / "mean.csv").write_text("mean,y\n1,2\n2,3\n")
-    (folder / "gap.csv").write_text("t,y\n1,2\n2,\n3,4\n")
+    shops = [*(f"a,{k % 3},x" for k in range(7)), "b,1,", "b,2,x"]
+    (folder / "shops.csv").write_text("s,y,e\n" + "\n".join(shops) + "\n")
     (folder / "gone.csv").write_text("t,y\n1,\n2,nan\n")
     (folder / "inf.csv").write_text("t,y\n1,1\n2,inf\n")
     (folder / "short.csv").write_text("y\n1\n-2\n3\n5\n")
     for name, times in {
-        "uneven": [1, 2, 3, 5, 6],
-        "back": [1, 2, 1, 2, 3],
+        "uneven": [1, 2, 3, 4.5, 5.5, 6.5],
+        "back": [1, 2, 0, 3, 4],
         "timeless": [1, "", 3, 4, 5],
-        "missing": ["2020-01", "2020-02", *MONTHS[3:20].strftime("%Y-%m")],
         "twice": ["2020-01", "2020-02", *MONTHS[1:20].strftime("%Y-%m")],
         "nodate": ["2020-12", "2020-13", "2020-14"],
     }.items():

@@ -1,12 +1,10 @@
 """Lags, differences, the index of a series, and what is chosen by the evidence."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sparsebayes.forecasting.lag_choice import Choice, choose
 from sparsebayes.forecasting.lags import Differences, Embedding, as_exog_lags, as_lags, as_periods
-from sparsebayes.forecasting.timeline import Timeline, read_inputs, read_series
 
 
 def auto(y, season=1, step=1, **given):
@@ -74,129 +72,6 @@ def test_numbers_and_lists_of_lags():
     ],
 )
 def test_refused_lags(call, match):
-    with pytest.raises(ValueError, match=match):
-        call()
-
-
-INDEXES = {
-    "months": pd.date_range("2000-01-01", periods=10, freq="MS"),
-    "month ends": pd.date_range("2000-01-31", periods=10, freq="ME"),
-    "business days": pd.date_range("2000-01-03", periods=10, freq="B"),
-    "hours, zoned": pd.date_range("2024-01-01", periods=10, freq="h", tz="Europe/Berlin"),
-    "half hours": pd.date_range("2024-01-01", periods=10, freq="30min"),
-    "quarters": pd.period_range("1990Q1", periods=10, freq="Q"),
-    "years": pd.period_range("1990", periods=10, freq="Y"),
-    "range": pd.RangeIndex(10),
-    "steps of five": pd.RangeIndex(100, 150, 5),
-    "integers": pd.Index(np.arange(1900, 1910)),
-}
-
-
-@pytest.mark.parametrize("name", INDEXES)
-@pytest.mark.parametrize("keep_freq", [True, False])
-def test_an_index_goes_on(name, keep_freq):
-    index = INDEXES[name].rename("when")
-    if not keep_freq and isinstance(index, pd.DatetimeIndex):
-        index = pd.DatetimeIndex(list(index), name="when")
-        assert index.freq is None
-    timeline = Timeline(index[:6])
-    later = timeline.ahead(4)
-    assert list(later) == list(index[6:])
-    assert later.name == "when"
-    longer = timeline.extended(index[6:8], "y_new")
-    assert list(longer.ahead(2)) == list(index[8:])
-
-
-@pytest.mark.parametrize(
-    ("freq", "season"),
-    [
-        ("MS", 12),
-        ("ME", 12),
-        ("QS-OCT", 4),
-        ("W-WED", 52),
-        ("D", 7),
-        ("B", 5),
-        ("h", 24),
-        ("YS", 1),
-        ("2h", 1),
-        ("min", 1),
-    ],
-)
-def test_seasons_of_dates(freq, season):
-    assert Timeline(pd.date_range("2000-01-01", periods=20, freq=freq)).season() == season
-
-
-def test_seasons_of_other_indexes():
-    assert Timeline(INDEXES["quarters"]).season() == 4
-    assert Timeline(INDEXES["years"]).season() == 1
-    assert Timeline(INDEXES["integers"]).season() == 1
-
-
-DAYS = pd.date_range("2000-01-01", periods=30, freq="D")
-MONTHS = pd.date_range("2000-01-01", periods=30, freq="MS")
-
-
-@pytest.mark.parametrize(
-    ("index", "match"),
-    [
-        (DAYS.delete(20), r"gap: 2000-01-21.*before position 20.*asfreq\('D'\)"),
-        (DAYS.delete([4, 20]), r"gap: 2000-01-05"),
-        (MONTHS.delete(17), r"gap: 2001-06-01.*asfreq\('MS'\)"),
-        (MONTHS.delete(2), r"gap: 2000-03-01"),
-        (DAYS[[0, 1, 3, 2, 4]], r"not in order: 2000-01-03.*position 3.*sort_index"),
-        (DAYS[[0, 1, 1, 2, 3]], r"2000-01-02.*more than once.*position 2.*groupby"),
-        (pd.DatetimeIndex([*DAYS[:3], pd.NaT]), r"no time at position 3"),
-        (pd.to_datetime(["2000-01-01", "2000-01-02", "2000-01-09", "2000-01-30"]), "irregular"),
-        (pd.DatetimeIndex(list(DAYS[:2])), r"2 dates and no frequency"),
-        (pd.PeriodIndex(["2000-01", "2000-02", "2000-04"], freq="M"), r"gap: 2000-02.*position 1"),
-        (pd.Index([0, 1, 3, 4]), r"gap: 1 at position 1 is followed by 3"),
-        (pd.Index([3, 2, 1]), r"not in order"),
-        (pd.Index(["a", "b", "c"]), r"dates, periods or whole numbers.*to_datetime"),
-        (pd.Index([0.0, 0.5]), r"dates, periods or whole numbers"),
-        (pd.MultiIndex.from_product([[1], [1, 2]]), r"dates, periods or whole numbers"),
-    ],
-)
-def test_refused_indexes(index, match):
-    with pytest.raises(ValueError, match=match):
-        Timeline(index)
-
-
-def test_an_index_that_does_not_go_on():
-    timeline = Timeline(MONTHS[:10])
-    with pytest.raises(ValueError, match=r"y_new must go on.*should be 2000-11-01.*got 2000-12-01"):
-        timeline.extended(MONTHS[11:13], "y_new")
-    with pytest.raises(ValueError, match=r"must be like that of y \(DatetimeIndex\)"):
-        timeline.check_ahead(pd.Index(["x"]), "X")
-    with pytest.raises(ValueError, match="must be like that of y"):
-        timeline.check_ahead(pd.RangeIndex(10, 12), "X")
-
-
-def test_series_are_read():
-    values, index, name = read_series(pd.Series([1, 2, 3], name="a"))
-    assert values.dtype == np.float64 and name == "a" and list(index) == [0, 1, 2]
-    values, index, name = read_series(pd.DataFrame({"b": np.float32([1, 2])}))
-    assert values.shape == (2,) and name == "b"
-    assert read_series(np.ones((4, 1)))[0].shape == (4,)
-    assert read_series([1, 2])[1] is None
-    assert read_inputs([1, 2])[0].shape == (2, 1)
-
-
-@pytest.mark.parametrize(
-    ("call", "match"),
-    [
-        (lambda: read_series([1.0, np.nan]), r"y has nan at position 1; fill"),
-        (lambda: read_series(pd.Series([1.0, None], index=MONTHS[:2])), r"position 1 \(2000-02"),
-        (lambda: read_series([np.inf]), r"y has inf at position 0"),
-        (lambda: read_series([]), r"at least 1 value"),
-        (lambda: read_series(np.ones((3, 2))), r"shape \(n_times,\), got \(3, 2\)"),
-        (lambda: read_series(pd.DataFrame(np.ones((3, 2)))), r"DataFrame of 2 columns"),
-        (lambda: read_series(["a"]), r"y must hold real numbers"),
-        (lambda: read_series([1j]), r"y must hold real numbers"),
-        (lambda: read_inputs(np.ones((2, 2, 2))), r"X must have shape \(n_times, n_inputs\)"),
-        (lambda: read_inputs([[1.0], [np.nan]]), r"X has nan at position 1"),
-    ],
-)
-def test_refused_values(call, match):
     with pytest.raises(ValueError, match=match):
         call()
 
