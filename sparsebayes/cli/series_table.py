@@ -257,8 +257,8 @@ def _check_twice(table: Table, key: str | None, rows: Array, times: _Times) -> N
 def _dated(
     y: Array, X: Array | None, dates: Any, name: str, source: str
 ) -> tuple[Any, Array | None]:
-    from sparsebayes.forecasting.exogenous import training_inputs
-    from sparsebayes.forecasting.timeline import read_series
+    from sparsebayes.forecasting.tables.exogenous import training_inputs
+    from sparsebayes.forecasting.tables.timeline import read_series
 
     pandas = require("pandas", "--time")
     try:
@@ -282,7 +282,7 @@ def _spread(y: Array, X: Array | None, places: Array) -> tuple[Array, Array | No
 
 def _numbered(table: Table, rows: Array, times: _Times, size: int) -> tuple[Array, Array]:
     """Places of numbers on a grid of equal steps, and the grid up to the last known one."""
-    from sparsebayes.forecasting.time_grid import too_sparse
+    from sparsebayes.forecasting.tables.time_grid import too_sparse
 
     numbers, cells, name = times.order[rows], [times.cells[i] for i in rows], times.name
     places = np.zeros(len(rows), dtype=np.int64)

@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lags import Differences, Embedding, standardised
 from sparsebayes.forecasting.propagation import Recursion
+from sparsebayes.forecasting.transforms import Transform
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
 
@@ -19,12 +21,11 @@ CURVED = 5.0  # log odds against a nonlinear model
 
 
 def fit_recursion(
-    y: Array,
-    X: Array,
+    record: Record,
     embedding: Embedding,
     differences: Differences,
+    transform: Transform,
     *,
-    log: bool,
     estimator: Any,
     random_state: Any,
 ) -> tuple[Recursion, float | None]:
@@ -32,12 +33,10 @@ def fit_recursion(
 
     Parameters
     ----------
-    y : ndarray, (N,)
-    X : ndarray, (N, K)
-        Standardised inputs.
+    record : Record
+        Guesses of missing values stand among the lags, and are no targets.
     embedding, differences : Embedding and Differences
-    log : bool
-        Whether to model the logarithm.
+    transform : Transform
     estimator : estimator with ``predict(X, return_std=True)``, or None
         None is `default_estimator`.
     random_state : int, RandomState instance or None
@@ -48,32 +47,31 @@ def fit_recursion(
     log_evidence : float or None
         Of the values of the series that have enough values before them.
     """
-    first = embedding.first_target(differences)
-    if len(y) < first + 2:
+    first, y = embedding.first_target(differences), record.filled
+    times = first + np.flatnonzero(record.known[first:])
+    if len(times) < 2:
         after = f" after differences at {list(differences.periods)}" if differences.periods else ""
         raise ValueError(
-            f"y has {len(y)} values, too few for lags={list(embedding.lags)}{after}: at least "
-            f"{first + 2} are needed. Use fewer lags or differences, or a longer series."
+            f"y has {int(record.known.sum())} values, too few for lags={list(embedding.lags)}"
+            f"{after}: at least {first + 2} are needed. Use fewer lags or differences, or a "
+            "longer series."
         )
-    values = np.log(y) if log else y
-    series, center, scale = standardised(values, differences)
-    rows = embedding.rows(series, X, first)
+    series, center, scale = standardised(transform.of(y), differences)
+    rows, targets = embedding.rows(series, record.inputs, times), series[times]
     if estimator is None:
-        model = default_estimator(rows, series[first:], random_state)
+        model = default_estimator(rows, targets, random_state)
     else:
-        model = uncalibrated(estimator).fit(rows, series[first:])
+        model = uncalibrated(estimator).fit(rows, targets)
         _check_std(model, rows[:1])
-    recursion = Recursion(model, embedding.lags, log, differences, center, scale)
+    recursion = Recursion(model, embedding.lags, transform, differences, center, scale)
     evidence = getattr(
         model, "log_evidence_", getattr(model, "log_marginal_likelihood_value_", None)
     )
     if evidence is None:
         return recursion, None
-    # Of the series itself: differences keep volumes, scale and logarithm do not.
-    stretch = len(rows) * np.log(scale)
-    if log:
-        stretch += float(values[first:].sum())
-    return recursion, float(evidence) - stretch
+    # Of the series itself: differences keep volumes, scale and transforms do not.
+    stretch = float(transform.log_slope(y[times]).sum()) - len(rows) * np.log(scale)
+    return recursion, float(evidence) + stretch
 
 
 def uncalibrated(estimator: Any) -> Any:
@@ -86,9 +84,6 @@ def uncalibrated(estimator: Any) -> Any:
 def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | ReducedRankGPR:
     """A linear model, or a Gaussian process if its evidence is clearly higher; fitted.
 
-    The support of the process is drawn at random: one that is chosen by the targets takes up
-    the largest of their errors, and its evidence is high for noise too.
-
     Parameters
     ----------
     rows : ndarray, (n, D)
@@ -96,11 +91,7 @@ def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | R
     random_state : int, RandomState instance or None
         None stands for 0.
     """
-    linear = RVR("linear", calibrate=None)
-    seed = 0 if random_state is None else random_state
-    curved = ReducedRankGPR(
-        n_support=256, selection="random", augment=False, calibrate=None, random_state=seed
-    )
+    linear, curved = RVR("linear", calibrate=None), process(random_state)
     with warnings.catch_warnings():
         # An unfinished search has less evidence, which is what counts here.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -116,6 +107,18 @@ def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | R
             stacklevel=5,
         )
     return best
+
+
+def process(random_state: Any) -> ReducedRankGPR:
+    """A Gaussian process of reduced rank; None stands for 0.
+
+    Its support is drawn at random: one that is chosen by the targets takes up the largest of their
+    errors, and its evidence is high for noise too.
+    """
+    seed = 0 if random_state is None else random_state
+    return ReducedRankGPR(
+        n_support=256, selection="random", augment=False, calibrate=None, random_state=seed
+    )
 
 
 def _check_std(estimator: Any, rows: Array) -> None:

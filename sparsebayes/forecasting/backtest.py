@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sparsebayes._support.optional import require
-from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.forecasts import Forecasts, Mixture
 
 Array = np.ndarray
 COLUMNS = ("nlpd", "crps", "coverage", "absolute_error", "squared_error")
@@ -41,22 +42,32 @@ class PathScores:
     std: Array = field(repr=False)
 
 
-def score(parts: list[Forecasts], truth: Array, coverage: float) -> PathScores:
+def score(parts: Sequence[Forecasts | Mixture], truth: Array, coverage: float) -> PathScores:
     """Scores of forecasts that are given in parts, in the order of the rows of `truth`."""
-    ends = np.cumsum([len(part.mean) for part in parts])[:-1]
+    ends = np.cumsum([len(part) for part in parts])[:-1]
     rows = []
     for part, came in zip(parts, np.split(truth, ends), strict=True):
         lower, upper = part.interval(coverage)
-        rows.append((*part.losses(came), (lower <= came) & (came <= upper), *part.levels()))
+        inside = np.where(np.isfinite(came), (lower <= came) & (came <= upper), np.nan)
+        rows.append((*part.losses(came), inside, *part.levels()))
     nlpd, crps, inside, mean, std = (np.vstack(column) for column in zip(*rows, strict=True))
     return PathScores(
-        nlpd=nlpd.mean(axis=0),
-        crps=crps.mean(axis=0),
-        coverage=inside.mean(axis=0),
-        absolute_error=np.abs(truth - mean).mean(axis=0),
-        squared_error=((truth - mean) ** 2).mean(axis=0),
+        nlpd=_average(nlpd),
+        crps=_average(crps),
+        coverage=_average(inside),
+        absolute_error=_average(np.abs(truth - mean)),
+        squared_error=_average((truth - mean) ** 2),
         mean=mean,
         std=std,
+    )
+
+
+def _average(scores: Array) -> Array:
+    """Over the origins, of those after which a value is known; NaN where none is."""
+    known = np.isfinite(scores)
+    sums = np.where(known, scores, 0.0).sum(axis=0)
+    return np.divide(
+        sums, known.sum(axis=0), out=np.full(len(sums), np.nan), where=known.any(axis=0)
     )
 
 

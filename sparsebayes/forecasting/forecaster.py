@@ -1,104 +1,131 @@
-"""Forecasts by an autoregressive model, with the uncertainty of each step carried to the next."""
+"""Forecasts by models that are weighted by their past, with propagated uncertainty."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
-from sparsebayes.forecasting.autoregression import fit_recursion
 from sparsebayes.forecasting.backtest import Backtest, score
-from sparsebayes.forecasting.calibration import check_calibrate, step_factors
-from sparsebayes.forecasting.exogenous import Exogenous, training_inputs
-from sparsebayes.forecasting.forecasts import Forecasts
-from sparsebayes.forecasting.lag_choice import Choice, as_choice, choose
-from sparsebayes.forecasting.lags import Differences, Embedding, as_exog_lags
+from sparsebayes.forecasting.calibration import check_calibrate
+from sparsebayes.forecasting.candidates.linear import Linear
+from sparsebayes.forecasting.candidates.recursive import Recursive
+from sparsebayes.forecasting.one_series import OneSeries, learn
 from sparsebayes.forecasting.propagation import METHODS
-from sparsebayes.forecasting.timeline import Timeline, check_positive, read_inputs, read_series
+from sparsebayes.forecasting.tables.exogenous import training_inputs
+from sparsebayes.forecasting.tables.panel import as_panel, fit_each, together
+from sparsebayes.forecasting.tables.timeline import Timeline, given_index, read_series
 
 Array = np.ndarray
 
 
 class Forecaster(BaseEstimator):
-    """Forecasts by a nonlinear autoregression, with propagated uncertainty [1]_ [2]_.
+    """Forecasts of a series, or of many, by models that are weighted by their past.
 
-    The model is ``y_t = f(y_{t−l} for l in lags, x_{t−m} for m in exog_lags) + noise``, with f by
-    any estimator that predicts with a standard deviation. A forecast of many steps takes each
-    step as a Gaussian input of the later ones, and carries the covariance of all steps.
+    Candidates are exponential smoothing with and without trend and seasons, linear autoregressions
+    of the series and of its differences, a Gaussian process of its lags where it is curved, each of
+    the series and of its logarithm or root, and the naive forecast of a season. All forecast the
+    past from many origins; a forecast is the mixture of those that did well there.
+
+    With `estimator`, `lags` or `difference` it is one autoregression instead, ``y_t = f(y_{t−l} for
+    l in lags, x_{t−m} for m in exog_lags) + noise``, whose steps are Gaussian inputs of the later
+    ones [1]_ [2]_. Means, intervals and covariances are those of the whole path.
 
     Parameters
     ----------
     estimator : estimator with ``predict(X, return_std=True)``, default=None
-        The model of one step, whose standard deviation includes the noise: `RVR`,
-        `ReducedRankGPR`, scikit-learn's GaussianProcessRegressor with a WhiteKernel, or a pipeline
-        that ends in one of them. None fits ``RVR("linear")`` and ``ReducedRankGPR(n_support=256,
-        selection="random", augment=False)``, and takes the linear one unless the log evidence of
-        the other is higher by more than 5.
+        The model of one step of an autoregression, whose standard deviation includes the noise:
+        `RVR`, `ReducedRankGPR`, scikit-learn's GaussianProcessRegressor with a WhiteKernel, or a
+        pipeline that ends in one of them. None is the mixture; with given `lags`, `step` or
+        `difference` it is ``RVR("linear")``, or ``ReducedRankGPR(n_support=256,
+        selection="random", augment=False)`` if its log evidence is higher by more than 5.
     lags : int, list of int or "auto", default="auto"
-        A number L stands for the lags ``step, 2 step, ..., L step``; a list is taken as it is.
-        "auto" chooses by the evidence of linear models, see Notes.
+        Of one autoregression. A number L stands for the lags ``step, 2 step, ..., L step``; a list
+        is taken as it is. "auto" chooses by the evidence of linear models, see Notes.
     step : int, default=1
         Between the lags that a number or "auto" stands for.
     difference : int, list of int, None or "auto", default="auto"
-        Periods p of differences ``y_t − y_{t−p}``, taken in turn: ``[1, 12]`` for the monthly
-        changes of a yearly change. None or 0 takes none.
-    transform : {"auto", "log"} or None, default="auto"
-        Whether to model the logarithm; "auto" does for a positive series that needs a difference,
-        unless the evidence is clearly against it. Forecasts of the series are then lognormal.
+        Of one autoregression: periods p of differences ``y_t − y_{t−p}``, taken in turn:
+        ``[1, 12]`` for the monthly changes of a yearly change. None or 0 takes none.
+    transform : {"auto", "log", "sqrt"} or None, default="auto"
+        Which function of the series is modelled. "auto" tries the logarithm of a positive series,
+        and of counts with zeros the root; counts have no forecasts below 0.
+    seasons : "auto", None, float or list of float, default="auto"
+        Steps in each season, which need not be whole. "auto" takes those that dates tell (a week
+        and a year for days), and looks for one in a series without dates.
     exog_lags : int or list of int, default=0
         Lags of the exogenous inputs; 0 is the time of the target, a number M > 0 stands for
         ``step, ..., M step``.
-    calibrate : "auto", int or None, default=None
-        Whether standard deviations are widened by what forecasts of the last third of the series
-        from a number of origins, 15 for "auto", tell of each step ahead; see `calibration_`.
+    calibrate : "auto", int or None, default="auto"
+        Whether standard deviations are widened by what forecasts of the past tell of each step
+        ahead; see `calibration_`. For one autoregression this costs a second fit, to the first two
+        thirds of the series, and is done for a number of origins only.
+    pool : bool, default=False
+        Whether series of a panel share one model of their standardised values.
+    n_jobs : int or None, default=None
+        Series of a panel that are fitted at once, as in joblib.
+    verbose : int, default=0
+        Whether to show how many series of a panel are done.
     random_state : int, RandomState instance or None, default=None
-        Of sampled paths, and of the support inputs of the default estimator, for which None stands
-        for 0: fits of the same series agree.
+        Of sampled paths, and of the support inputs of a process, for which None stands for 0: fits
+        of the same series agree.
 
     Attributes
     ----------
-    estimator_ : estimator
-        Fitted to the standardised differences; columns are the lags, then the inputs at each of
-        their lags.
+    candidates_ : list of Candidate
+        What was tried, with `name`, `weight` and `score`: the continuous ranked probability score
+        of forecasts of the past in units of that of the naive forecast.
+    chosen_ : str
+        One line that says which have weight, and how forecasts of the past went.
+    estimator_ : estimator or None
+        Of the autoregression by an estimator, if one takes part: fitted to standardised
+        differences; columns are the lags, then the inputs at each of their lags.
     lags_, exog_lags_, difference_ : list of int
-    transform_ : "log" or None
+        Of the model with the largest weight; smoothing has neither lags nor differences.
+    transform_ : "log", "sqrt" or None
+        Of the model with the largest weight.
     y_, X_ : ndarray of shape (n_times,) and (n_times, n_inputs)
-        What is known, with updates.
+        What is known, with updates; NaN where values are missing.
     index_, name_
         Of pandas: the index of `y_`, and the name of the series; None for arrays.
     log_evidence_ : float or None
-        Log evidence of the series from its value number `n_past_` on, if the estimator has one.
+        Of one autoregression, if the estimator has one: of the series from its value number
+        `n_past_` on.
     noise_variance_ : float or None
-        Of one step, in squared units of the series as it is modelled (of its logarithm, of its
-        differences), if the estimator has one.
+        Of one step of `estimator_`, in squared units of the series as it is modelled (of its
+        logarithm, of its differences), if it has one.
     calibration_ : ndarray of shape (n_steps,)
         The factor, at least 1, of the standard deviation at each step ahead, of the logarithm if
-        that is modelled; steps after the last take the last. ``[1.]`` without calibration, and
-        where the series is too short to hold some of it out.
+        that is modelled; steps after the last take the last. ``[1.]`` without calibration.
     n_past_ : int
         The number of values that a forecast needs.
     n_times_, n_inputs_, n_features_in_ : int
         Lengths of the training series, and numbers of inputs and of columns.
+    forecasters_ : dict
+        Of a panel: a fitted Forecaster for each series, by name. A panel has no other attributes.
 
     Notes
     -----
-    "auto" compares, on the same values, the evidence of linear models of no difference, that of
-    one step, that of a season (twelve for monthly data and so on, or the peak of the
-    autocorrelation), and the last two together; no difference is preferred by 3 nats. Where the
-    series or its logarithm takes some, differences of logarithms are tried too, and preferred by
-    5. Then it compares numbers of lags, of which those stay that get weight.
+    Missing values may be NaN or missing times. What is thought of them is carried as forecasts
+    are: smoothing steps over them, and autoregressions take Gaussian guesses, with their
+    covariance, among their lags.
 
-    Errors of the function at different steps are taken as independent given the inputs, as
-    in [1]_: what all steps share, such as an unsure slope, makes bands too narrow, and so does
-    change. With `calibrate` a model of the first two thirds of the series forecasts the rest, and
-    where its errors are too large for the standard deviations, these are widened. The factors are
-    those of ``method="auto"`` and serve all methods. An estimator never calibrates itself.
-    Exogenous inputs are taken as known, and not differenced.
+    Weights are the scores of the past to a power of at most −10, near 0 where there are few values
+    to judge by. Where the mixture would have done worse than the naive forecast, it is that.
+    For one autoregression "auto" compares, on the same values, the evidence of linear models of
+    no difference, that of one step, that of a season (twelve for monthly data and so on, or the
+    peak of the autocorrelation), and the last two together; no difference is preferred by 3 nats.
+    Where the series or its logarithm takes some, differences of logarithms are tried too, and
+    preferred by 5. Then it compares numbers of lags, of which those stay that get weight.
+
+    Errors of the function of an estimator at different steps are taken as independent given the
+    inputs, as in [1]_: what all steps share, such as an unsure slope, makes bands too narrow, and
+    so does change; `calibrate` widens them. An estimator never calibrates itself. Exogenous inputs
+    are taken as known, and not differenced.
 
     References
     ----------
@@ -113,9 +140,9 @@ class Forecaster(BaseEstimator):
     >>> from sparsebayes.forecasting import Forecaster
     >>> t = np.arange(100)
     >>> y = np.sin(0.4 * t) + 0.1 * np.random.default_rng(0).standard_normal(100)
-    >>> model = Forecaster(lags=4, difference=None).fit(y)
+    >>> model = Forecaster().fit(y)
     >>> mean, std = model.predict(10, return_std=True)
-    >>> bool(np.abs(mean - np.sin(0.4 * np.arange(100, 110))).max() < 0.3)
+    >>> bool(np.abs(mean - np.sin(0.4 * np.arange(100, 110))).max() < 0.4)
     True
     """
 
@@ -127,8 +154,12 @@ class Forecaster(BaseEstimator):
         step: int = 1,
         difference: Any = "auto",
         transform: str | None = "auto",
+        seasons: Any = "auto",
         exog_lags: Any = 0,
-        calibrate: Any = None,
+        calibrate: Any = "auto",
+        pool: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -136,80 +167,74 @@ class Forecaster(BaseEstimator):
         self.step = step
         self.difference = difference
         self.transform = transform
+        self.seasons = seasons
         self.exog_lags = exog_lags
         self.calibrate = calibrate
+        self.pool = pool
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, y: Any, X: Any = None) -> Forecaster:
-        """Fit the model to a series.
+    def fit(self, y: Any, X: Any = None, *, id: Any = None) -> Forecaster:
+        """Fit to a series, or to each series of a panel.
 
         Parameters
         ----------
         y : array-like of shape (n_times,)
-            The series, at equal steps of time; a pandas Series brings its index.
+            The series, at equal steps of time; a pandas Series brings its index. Values may be NaN,
+            and times may be missing. Several series: a DataFrame with a column for each, a Series
+            whose index has the times as its last level, a long DataFrame with `id`, or an array of
+            shape (n_times, n_series).
         X : array-like of shape (n_times, n_inputs), default=None
-            Exogenous inputs at the same times.
+            Exogenous inputs at the same times; those of a panel are the same for all series.
+        id : str, default=None
+            The column of a long DataFrame that tells the series apart.
 
         Returns
         -------
         self : Forecaster
         """
         check_calibrate(self.calibrate)
-        values, index, self.name_ = read_series(y)
-        self._timeline = None if index is None else Timeline(index)
-        inputs, columns = training_inputs(X, len(values), index)
-        return self._fit_arrays(values, inputs, columns)
+        self._panel = as_panel(y, id)
+        if self._panel is not None:
+            self.forecasters_ = fit_each(self, self._panel, X)
+            return self
+        values, index, name = read_series(y)
+        timeline = None if index is None else Timeline(index)
+        inputs, columns = training_inputs(X, len(values), index, y=values, given=given_index(y))
+        return self._learned(learn(self, values, inputs, columns, timeline, name))
 
-    def _fit_arrays(self, y: Array, X: Array, columns: list[Any] | None) -> Forecaster:
-        self.y_, self.X_ = y, X
-        self.n_times_, self.n_inputs_ = X.shape
-        self._exogenous = Exogenous.of(X, columns)
-        lagged = as_exog_lags(self.exog_lags, self.step)
-        exog_lags = lagged if self.n_inputs_ else ()
-        inputs = self._exogenous.standardised(X)
-        choice = self._chosen(y, inputs, exog_lags)
-        self.transform_ = "log" if choice.log else None
-        self.lags_, self.difference_ = list(choice.lags or ()), list(choice.periods or ())
-        self.exog_lags_ = list(exog_lags)
-        self._embedding = Embedding(tuple(self.lags_), exog_lags)
-        differences = Differences(tuple(self.difference_))
-        self.n_past_ = self._embedding.first_target(differences)
-        fit = partial(
-            fit_recursion,
-            embedding=self._embedding,
-            differences=differences,
-            log=bool(choice.log),
-            random_state=self.random_state,
-        )
-        model, self.log_evidence_ = fit(y, inputs, estimator=self.estimator)
-        self.calibration_ = step_factors(
-            model,
-            lambda past, given: fit(past, given, estimator=model.model)[0],
-            y,
-            inputs,
-            self._embedding,
-            self.calibrate,
-        )
-        self._recursion = model.calibrated(self.calibration_)
-        self.estimator_ = self._recursion.model
-        self.n_features_in_ = len(self.lags_) + len(exog_lags) * self.n_inputs_
+    def _learned(self, one: OneSeries) -> Forecaster:
+        """Attributes of what was fitted."""
+        self._one, fitted = one, one.fitted
+        self.y_, self.X_, self.name_ = one.y, one.X, one.name
+        self.n_times_, self.n_inputs_ = one.n_times, one.exogenous.count
+        self.calibration_, self.log_evidence_ = fitted.factors, fitted.log_evidence
+        self.candidates_ = fitted.combination.candidates
+        self.exog_lags_ = list(one.embedding.exog_lags)
+        self.n_past_ = max(fitted.combination.n_past, *self.exog_lags_, 1)
+        used = ", ".join(f"{one.weight:.2f} {one.name}" for one in self.candidates_ if one.weight)
+        self.chosen_ = f"{used}; {fitted.past}" if fitted.past else used
+        models = fitted.combination.models
+        leading = models[int(np.argmax(fitted.combination.weights))]
+        recursions = [model.recursion for model in models if isinstance(model, Recursive)]
+        self.estimator_ = recursions[0].model if recursions else None
         noise = getattr(self.estimator_, "noise_variance_", None)
-        self.noise_variance_ = None if noise is None else self._recursion.scale**2 * float(noise)
+        self.noise_variance_ = None if noise is None else recursions[0].scale ** 2 * float(noise)
+        frame: Any = leading.recursion if isinstance(leading, Recursive) else leading
+        lagged = isinstance(leading, (Recursive, Linear))
+        self.lags_ = [int(lag) for lag in frame.lags] if lagged else []
+        self.difference_ = list(frame.differences.periods) if lagged else []
+        self.transform_ = leading.transform.parameter
+        self.n_features_in_ = len(self.lags_) + len(self.exog_lags_) * self.n_inputs_
         return self
 
-    def _chosen(self, y: Array, X: Array, exog_lags: tuple[int, ...]) -> Choice:
-        """Transform, differences and lags, as given or by the evidence."""
-        given = as_choice(self.lags, self.step, self.difference, self.transform)
-        if given.log:
-            check_positive(y, "y")
-        if given.complete:
-            return given
-        season = 1 if self._timeline is None else self._timeline.season()
-        return choose(y, X, exog_lags, season, whole_number("step", self.step), given)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_one") or hasattr(self, "forecasters_")
 
     @property
     def index_(self) -> Any:
-        return None if self._timeline is None else self._timeline.index
+        return None if self._one.timeline is None else self._one.timeline.index
 
     def predict(
         self,
@@ -232,9 +257,10 @@ class Forecaster(BaseEstimator):
         return_std : bool, default=False
             Whether to return the standard deviation of each value, noise included.
         method : str, default="auto"
-            How the uncertainty of one step enters the next: "exact", "quadrature" or "taylor" as in
-            `predict_uncertain`; "auto" takes the best that applies; "monte_carlo" draws paths;
-            "naive" feeds means back and keeps the variance of each step alone.
+            How the uncertainty of one step of an autoregression by an estimator enters the next:
+            "exact", "quadrature" or "taylor" as in `predict_uncertain`; "auto" takes the best that
+            applies; "monte_carlo" draws paths; "naive" feeds means back and keeps the variance of
+            each step alone. Other models are linear and need no choice.
         return_cov : bool, default=False
             Whether to return the covariance of all steps.
         n_paths : int, default=1000
@@ -243,27 +269,36 @@ class Forecaster(BaseEstimator):
         Returns
         -------
         mean : ndarray of shape (horizon,), or Series with the index continued
+            Of a panel a table in the form of `y`.
         std : the same, or cov : ndarray or DataFrame of shape (horizon, horizon)
             Only if asked for.
         """
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both.")
-        known = self._future(horizon, X)
+        check_is_fitted(self)
+        if self._panel is not None:
+            if return_cov:
+                raise ValueError(
+                    "return_cov is for one series; ask forecasters_[name].predict for that of each."
+                )
+            options = dict(method=method, n_paths=n_paths, return_std=return_std)
+            return self._together(lambda one: one.predict(horizon, X, **options))
+        horizon = whole_number("horizon", horizon)
         check_choice("method", method, METHODS)
         if method == "monte_carlo":
-            paths = self._sample(known, whole_number("n_paths", n_paths, least=2), None)
+            paths = self._paths(horizon, X, n_paths, 2, None)
             mean, std = paths.mean(axis=0), paths.std(axis=0, ddof=1)
             cov = np.atleast_2d(np.cov(paths.T)) if return_cov else None
         else:
-            found = self._recursion.gaussian(self.y_[None], known, method, with_cov=return_cov)
+            found = self._one.ahead(horizon, X, method)
             mean, std = (values[0] for values in found.levels())
             cov = found.levels_cov()[0] if return_cov else None
+        ahead = self._one.as_series
         if cov is None:
-            return (self._series(mean), self._series(std)) if return_std else self._series(mean)
-        if self._timeline is None:
+            return (ahead(mean), ahead(std)) if return_std else ahead(mean)
+        if self._one.timeline is None:
             return mean, cov
-        later = self._timeline.ahead(len(cov))
-        return self._series(mean), self._timeline.frame_ahead(cov, later)
+        return ahead(mean), self._one.as_frame(cov, self._one.timeline.ahead(len(cov)))
 
     def predict_interval(
         self,
@@ -287,21 +322,26 @@ class Forecaster(BaseEstimator):
         Returns
         -------
         lower, upper : ndarray of shape (horizon,)
-            For a pandas series one DataFrame with these columns, the index continued.
+            For a pandas series one DataFrame with these columns, the index continued; of a table
+            of several series with the columns (series, "lower") and (series, "upper").
         """
         check_coverage(coverage)
-        known = self._future(horizon, X)
+        check_is_fitted(self)
+        if self._panel is not None:
+            return self._together(
+                lambda one: one.predict_interval(horizon, coverage, X, method, n_paths=n_paths)
+            )
+        horizon = whole_number("horizon", horizon)
         check_choice("method", method, METHODS)
         if method == "monte_carlo":
-            paths = self._sample(known, whole_number("n_paths", n_paths, least=2), None)
+            paths = self._paths(horizon, X, n_paths, 2, None)
             lower, upper = np.quantile(paths, [0.5 - coverage / 2, 0.5 + coverage / 2], axis=0)
         else:
-            found = self._recursion.gaussian(self.y_[None], known, method)
+            found = self._one.ahead(horizon, X, method)
             lower, upper = (limit[0] for limit in found.interval(coverage))
-        if self._timeline is None:
+        if self._one.timeline is None:
             return lower, upper
-        limits = np.column_stack([lower, upper])
-        return self._timeline.frame_ahead(limits, ["lower", "upper"])
+        return self._one.as_frame(np.column_stack([lower, upper]), ["lower", "upper"])
 
     def simulate(
         self, horizon: int, n_paths: int = 100, X: Any = None, random_state: Any = None
@@ -320,10 +360,21 @@ class Forecaster(BaseEstimator):
         Returns
         -------
         paths : ndarray of shape (n_paths, horizon), or DataFrame with the times as columns
+            Of a panel a dict with those of each series.
         """
-        known = self._future(horizon, X)
-        paths = self._sample(known, whole_number("n_paths", n_paths), random_state)
-        return paths if self._timeline is None else self._timeline.frame_ahead(paths.T).T
+        check_is_fitted(self)
+        if self._panel is not None:
+            return {
+                name: one.simulate(horizon, n_paths, X, random_state)
+                for name, one in self.forecasters_.items()
+            }
+        paths = self._paths(whole_number("horizon", horizon), X, n_paths, 1, random_state)
+        return paths if self._one.timeline is None else self._one.as_frame(paths.T).T
+
+    def _paths(self, horizon: int, X: Any, n_paths: Any, least: int, random_state: Any) -> Array:
+        count = whole_number("n_paths", n_paths, least)
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        return self._one.paths(horizon, X, count, rng)
 
     def update(self, y_new: Any, X_new: Any = None) -> Forecaster:
         """Append observations; the model stays as it was fitted.
@@ -331,7 +382,8 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         y_new : array-like of shape (n_new,)
-            The values that follow those known; the index of a pandas Series must go on.
+            The values that follow those known, in the form that `fit` had; some may be NaN, and an
+            index may skip times.
         X_new : array-like of shape (n_new, n_inputs), default=None
             The exogenous inputs at the same times.
 
@@ -340,45 +392,29 @@ class Forecaster(BaseEstimator):
         self : Forecaster
         """
         check_is_fitted(self)
-        values, index, _ = read_series(y_new, "y_new")
-        if self.transform_ == "log":
-            check_positive(values, "y_new")
-        inputs = self._later_inputs(X_new, len(values), "X_new")
-        if len(inputs) != len(values):
+        if self._panel is not None:
+            return self._update_each(y_new, X_new)
+        return self._learned(self._one.longer(y_new, X_new))
+
+    def _update_each(self, y_new: Any, X_new: Any) -> Forecaster:
+        panel = self._panel
+        assert panel is not None
+        new = as_panel(y_new, panel.labels[0] if panel.form == "long" else None)
+        if new is None or set(new.names) != set(panel.names):
             raise ValueError(
-                f"X_new must have a row for each of the {len(values)} values of y_new, "
-                f"got {len(inputs)}."
+                f"y_new must have the {len(panel.names)} series of fit, in the same form."
             )
-        if self._timeline is not None:
-            if index is None:
-                index = self._timeline.ahead(len(values))
-            self._timeline = self._timeline.extended(index, "y_new")
-        self.y_ = np.concatenate([self.y_, values])
-        self.X_ = np.vstack([self.X_, inputs])
+        longer = {
+            name: self.forecasters_[name]._one.longer(series, X_new)
+            for name, series in zip(new.names, new.series, strict=True)
+        }
+        for name, one in longer.items():  # all or none
+            self.forecasters_[name]._learned(one)
         return self
 
-    def _series(self, values: Array) -> Any:
-        if self._timeline is None:
-            return values
-        return self._timeline.series_ahead(values, self.name_)
-
-    def _later_inputs(self, X: Any, needed: int, name: str) -> Array:
-        return self._exogenous.read_later(X, needed, name, self.exog_lags_, self._timeline)
-
-    def _future(self, horizon: Any, X: Any) -> Array:
-        """The lagged inputs of the next steps, (1, horizon, ...)."""
-        check_is_fitted(self)
-        horizon = whole_number("horizon", horizon)
-        needed = self._embedding.rows_needed(horizon) if self.n_inputs_ else 0
-        later = self._later_inputs(X, needed, "X")[:needed]
-        inputs = self._exogenous.standardised(np.vstack([self.X_, later]))
-        times = len(self.y_) + np.arange(horizon)
-        return self._embedding.inputs_at(inputs, times[None])
-
-    def _sample(self, known: Array, n_paths: int, random_state: Any) -> Array:
-        rng = check_random_state(self.random_state if random_state is None else random_state)
-        paths = self._recursion.sample(self.y_[None], known, n_paths, rng)[0]
-        return np.exp(paths) if self.transform_ == "log" else paths
+    def _together(self, ask: Any) -> Any:
+        assert self._panel is not None
+        return together(self._panel, {name: ask(one) for name, one in self.forecasters_.items()})
 
     def backtest(
         self,
@@ -425,10 +461,12 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self)
         horizon, step = whole_number("horizon", horizon), whole_number("step", step)
         check_coverage(coverage)
+        if self._panel is not None:
+            raise ValueError("backtest is for one series; ask forecasters_[name].backtest.")
         methods = [methods] if isinstance(methods, str) else list(methods)
         for method in methods:
             check_choice("methods", method, METHODS)
-        values, inputs, first = self._whole_series(y, X)
+        values, inputs, first = self._one.whole(y, X, self.n_past_)
         if start is not None:
             first = whole_number("start", start, self.n_past_)
         origins = np.arange(first, len(values) - horizon + 1, step)
@@ -437,7 +475,7 @@ class Forecaster(BaseEstimator):
                 f"The series has {len(values)} values, too few for a forecast of {horizon} steps "
                 f"after the first {first}; give a longer series, or a smaller start or horizon."
             )
-        models = [(self, origins)]
+        models = [(self._one, origins)]
         if refit:
             models = [(self._refitted(values, inputs, int(o)), np.array([o])) for o in origins]
         truth = values[origins[:, None] + np.arange(horizon)]
@@ -445,52 +483,14 @@ class Forecaster(BaseEstimator):
         for method in methods:
             rng = check_random_state(self.random_state)
             found = [
-                model._from(values, inputs, known, horizon, method, n_paths, rng)
+                part
                 for model, known in models
+                for part in model.from_origins(values, inputs, known, horizon, method, n_paths, rng)
             ]
             scores[method] = score(found, truth, coverage)
         return Backtest(origins, truth, coverage, scores)
 
-    def _whole_series(self, y: Any, X: Any) -> tuple[Array, Array, int]:
-        """A series to test on, its inputs, and how much of it the first forecast knows."""
-        values, index, _ = read_series(y)
-        if self.transform_ == "log":
-            check_positive(values, "y")
-        if (X is None) != (self.n_inputs_ == 0):
-            raise ValueError("X must be given to backtest if it was given to fit, and only then.")
-        inputs = np.empty((len(values), 0)) if X is None else read_inputs(X)[0]
-        if inputs.shape != (len(values), self.n_inputs_):
-            raise ValueError(
-                f"X must have shape {(len(values), self.n_inputs_)}, got {inputs.shape}."
-            )
-        if index is not None and self._timeline is not None:
-            later = Timeline(index)
-            if later.index[0] == self._timeline.ahead(1)[0]:
-                known = len(self.y_)
-                return np.append(self.y_, values), np.vstack([self.X_, inputs]), known
-        known = self.n_times_
-        begins = len(values) > known and np.array_equal(values[:known], self.y_[:known])
-        return values, inputs, known if begins else self.n_past_
-
-    def _refitted(self, values: Array, inputs: Array, origin: int) -> Forecaster:
-        model = clone(self)
-        model._timeline, model.name_ = self._timeline, self.name_
-        return model._fit_arrays(values[:origin], inputs[:origin], self._exogenous.columns)
-
-    def _from(
-        self,
-        values: Array,
-        inputs: Array,
-        origins: Array,
-        horizon: int,
-        method: str,
-        n_paths: int,
-        rng: Any,
-    ) -> Forecasts:
-        """Forecasts from origins in a series."""
-        inputs = self._exogenous.standardised(inputs)
-        known = self._embedding.inputs_at(inputs, origins[:, None] + np.arange(horizon))
-        history = values[origins[:, None] + np.arange(-self.n_past_, 0)]
-        if method == "monte_carlo":
-            return self._recursion.summary(history, known, n_paths, rng)
-        return self._recursion.gaussian(history, known, method)
+    def _refitted(self, values: Array, inputs: Array, origin: int) -> OneSeries:
+        one = self._one
+        part, given = values[:origin], inputs[:origin]
+        return learn(self, part, given, one.exogenous.columns, one.timeline, one.name)

@@ -37,8 +37,8 @@ class Forecasts:
     def std(self) -> Array:
         return np.sqrt(np.maximum(self.variance, _SMALLEST))
 
-    def __getitem__(self, part: tuple[slice, slice]) -> Forecasts:
-        return Forecasts(self.mean[part], self.variance[part], self.transform)
+    def __len__(self) -> int:
+        return len(self.mean)
 
     def levels(self) -> tuple[Array, Array]:
         """Mean and standard deviation of the series itself."""
@@ -106,9 +106,14 @@ class Mixture:
     parts: Sequence[Forecasts]
     weights: Array
 
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
     def levels(self) -> tuple[Array, Array]:
         """Mean and standard deviation of the series itself."""
-        means, stds = (np.array(column) for column in zip(*(p.levels() for p in self.parts)))
+        means, stds = (
+            np.array(column) for column in zip(*(p.levels() for p in self.parts), strict=True)
+        )
         mean = np.tensordot(self.weights, means, 1)
         variance = np.tensordot(self.weights, stds**2 + (means - mean) ** 2, 1)
         return mean, np.sqrt(variance)
@@ -165,8 +170,9 @@ def _quantile(parts: Sequence[Forecasts], weights: Array, probability: float) ->
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         under = sum(w * part.below(middle) for w, part in zip(weights, parts, strict=True))
-        low, high = np.where(under < probability, middle, low), np.where(
-            under < probability, high, middle
+        low, high = (
+            np.where(under < probability, middle, low),
+            np.where(under < probability, high, middle),
         )
     return 0.5 * (low + high)
 

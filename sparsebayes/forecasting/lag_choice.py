@@ -1,4 +1,4 @@
-"""Logarithm, differences and lags of a series, chosen by the evidence of linear models."""
+"""Transform, differences and lags of a series, chosen by the evidence of linear models."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.signal import find_peaks
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._support.validation import check_choice
+from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lags import (
     Differences,
     Embedding,
@@ -18,12 +19,13 @@ from sparsebayes.forecasting.lags import (
     as_periods,
     standardised,
 )
+from sparsebayes.forecasting.transforms import LEVEL, LOG, NAMES, Transform, by_name
 from sparsebayes.regression import RVR
 
 Array = np.ndarray
 LENGTHS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24)
 DIFFERENCE = 3.0  # log odds against differences
-LEVEL = 5.0  # log odds against levels, of a positive series that needs a difference
+UNCHANGED = 5.0  # log odds against levels, of a positive series that needs a difference
 SLACK = 3.0  # more lags must gain this much
 FEWEST = 8  # targets to judge by
 
@@ -35,26 +37,26 @@ class Choice:
     Attributes
     ----------
     lags, periods : tuple of int, or None
-    log : bool or None
+    transform : Transform or None
     """
 
     lags: tuple[int, ...] | None
     periods: tuple[int, ...] | None
-    log: bool | None
+    transform: Transform | None
 
     @property
     def complete(self) -> bool:
-        return None not in (self.lags, self.periods, self.log)
+        return None not in (self.lags, self.periods, self.transform)
 
 
 def as_choice(lags: Any, step: Any, difference: Any, transform: Any) -> Choice:
     """What the parameters of a forecaster give, and what "auto" leaves to be chosen."""
     if transform is not None:
-        check_choice("transform", transform, ("auto", "log"))
+        check_choice("transform", transform, ("auto", *NAMES))
     return Choice(
         lags=None if _is_auto(lags) else as_lags(lags, step),
         periods=None if _is_auto(difference) else as_periods(difference),
-        log=None if transform == "auto" else transform == "log",
+        transform=None if transform == "auto" else by_name(transform),
     )
 
 
@@ -63,7 +65,7 @@ def _is_auto(value: Any) -> bool:
 
 
 def choose(
-    y: Array, X: Array, exog_lags: tuple[int, ...], season: int, step: int, given: Choice
+    record: Record, exog_lags: tuple[int, ...], season: int, step: int, given: Choice
 ) -> Choice:
     """Fill in what is not given.
 
@@ -76,9 +78,7 @@ def choose(
 
     Parameters
     ----------
-    y : ndarray, (N,)
-    X : ndarray, (N, K)
-        Standardised inputs.
+    record : Record
     exog_lags : tuple of int
     season : int
         Steps in a natural cycle, 1 if unknown.
@@ -86,32 +86,35 @@ def choose(
         Between lags.
     given : Choice
     """
+    y = record.filled
     most = max(len(y) // 3, step)  # the furthest that lags or a difference may reach
-    seasons = [s for s in dict.fromkeys([season, _cycle(y)]) if 1 < s < most]
+    seasons = [s for s in dict.fromkeys([season, cycle(y)]) if 1 < s < most]
     several = [(), (1,), *((s,) for s in seasons), *((1, s) for s in seasons)]
     periods = several if given.periods is None else [given.periods]
     lengths = [given.lags] if given.lags is not None else _lengths(len(y), seasons, step, most)
     first = max(lengths[-1][-1] + max(sum(p) for p in periods), *exog_lags, 1)
     if len(y) < first + FEWEST:  # nothing to choose by
-        return Choice(lengths[0], periods[0], bool(given.log))
+        return Choice(lengths[0], periods[0], given.transform or LEVEL)
+    times = first + np.flatnonzero(record.known[first:])
 
-    def fit(lags: tuple[int, ...], p: tuple[int, ...], log: bool) -> tuple[RVR, float]:
-        model, evidence = _fitted(y, X, Embedding(lags, exog_lags), Differences(p), log, first)
-        return model, evidence - DIFFERENCE * bool(p) + LEVEL * log
+    def fit(lags: tuple[int, ...], p: tuple[int, ...], z: Transform) -> tuple[RVR, float]:
+        model, evidence = _fitted(record, Embedding(lags, exog_lags), Differences(p), z, times)
+        return model, evidence - DIFFERENCE * bool(p) + UNCHANGED * (z == LOG)
 
-    def best(pairs: list[tuple[tuple[int, ...], bool]]) -> tuple[tuple[int, ...], bool]:
-        return pairs[int(np.argmax([fit(lengths[-1], p, log)[1] for p, log in pairs]))]
+    def best(pairs: list[tuple[tuple[int, ...], Transform]]) -> tuple[tuple[int, ...], Transform]:
+        return pairs[int(np.argmax([fit(lengths[-1], p, z)[1] for p, z in pairs]))]
 
-    p, log = best([(p, bool(given.log)) for p in periods])
+    p, z = best([(p, given.transform or LEVEL) for p in periods])
     # Growth at a steady rate is a difference of logarithms, and may be none of levels.
-    if given.log is None and y.min() > 0 and (p or best([(other, True) for other in periods])[0]):
-        p, log = best([(p, False), *((other, True) for other in periods if other)])
+    may_be_log = given.transform is None and y.min() > 0
+    if may_be_log and (p or best([(other, LOG) for other in periods])[0]):
+        p, z = best([(p, LEVEL), *((other, LOG) for other in periods if other)])
     if given.lags is not None:
-        return Choice(given.lags, p, log)
-    fits = [fit(lags, p, log) for lags in lengths]
+        return Choice(given.lags, p, z)
+    fits = [fit(lags, p, z) for lags in lengths]
     scores = np.array([score for _, score in fits])
     few = int(np.flatnonzero(scores >= scores.max() - SLACK)[0])
-    return Choice(_useful(fits[few][0], lengths[few]), p, log)
+    return Choice(_useful(fits[few][0], lengths[few]), p, z)
 
 
 def _lengths(n_times: int, seasons: list[int], step: int, most: int) -> list[tuple[int, ...]]:
@@ -128,7 +131,7 @@ def _useful(model: RVR, lags: tuple[int, ...]) -> tuple[int, ...]:
     return kept or lags[:1]
 
 
-def _cycle(y: Array) -> int:
+def cycle(y: Array) -> int:
     """The lag at which the changes of the series resemble themselves most, 1 if none stands out."""
     if len(y) < 12:
         return 1
@@ -144,13 +147,18 @@ def _cycle(y: Array) -> int:
 
 
 def _fitted(
-    y: Array, X: Array, embedding: Embedding, differences: Differences, log: bool, first: int
+    record: Record,
+    embedding: Embedding,
+    differences: Differences,
+    transform: Transform,
+    times: Array,
 ) -> tuple[RVR, float]:
-    """A linear model of ``y[first:]``, and their log density, each given those before it."""
-    series, _, scale = standardised(np.log(y) if log else y, differences)
-    rows = embedding.rows(series, X, first)
+    """A linear model of the values at `times`, and their log density, each given those before."""
+    y = record.filled
+    series, _, scale = standardised(transform.of(y), differences)
+    rows = embedding.rows(series, record.inputs, times)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = RVR("linear", calibrate=None).fit(rows, series[first:])
-    jacobian = float(np.log(y[first:]).sum()) if log else 0.0
-    return model, model.log_evidence_ - len(rows) * np.log(scale) - jacobian
+        model = RVR("linear", calibrate=None).fit(rows, series[times])
+    stretch = float(transform.log_slope(y[times]).sum())
+    return model, model.log_evidence_ - len(rows) * np.log(scale) + stretch

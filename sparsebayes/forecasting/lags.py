@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.signal import lfilter
 
 from sparsebayes._support.validation import whole_number
 
@@ -91,12 +92,17 @@ class Differences:
         """The levels (..., H) that follow `history` (..., at least order), from differences."""
         if not self.periods:
             return changes
-        order, horizon = self.order, changes.shape[-1]
-        back = self.polynomial()[:0:-1]  # c_order, ..., c_1
-        path = np.concatenate([history[..., history.shape[-1] - order :], changes], axis=-1)
-        for k in range(horizon):
-            path[..., order + k] -= path[..., k : order + k] @ back
-        return path[..., order:]
+        back = self.polynomial()
+        recent = history[..., history.shape[-1] - self.order :]
+        # What the known levels add to the first of the next ones, as `lfilter` wants it.
+        start = np.stack(
+            [
+                -(recent[..., k:] @ back[self.order - np.arange(self.order - k)])
+                for k in range(self.order)
+            ],
+            axis=-1,
+        )
+        return lfilter([1.0], back, changes, zi=start)[0]
 
     def responses(self, horizon: int) -> Array:
         """How the levels (rows) follow from the differences (columns), (horizon, horizon)."""
@@ -140,19 +146,21 @@ class Embedding:
         """The first value of a series that has all the values before it that a row needs."""
         return max([differences.order + self.memory, *self.exog_lags])
 
-    def rows(self, series: Array, inputs: Array, first: int) -> Array:
-        """Rows for the targets ``series[first:]``; `inputs` (N, K) has the same times."""
-        times = np.arange(first, len(series))
-        past = series[times[:, None] - np.array(self.lags)]
-        return np.hstack([past, self.inputs_at(inputs, times)])
+    def rows(self, series: Array, inputs: Array, times: Array) -> Array:
+        """Rows for the targets at `times`; `inputs` are `lagged`."""
+        return np.hstack([series[times[:, None] - np.array(self.lags)], inputs[times]])
 
-    def inputs_at(self, inputs: Array, times: Array) -> Array:
-        """The lagged inputs of targets at `times` (...,), as (..., exog_lags times K)."""
+    def lagged(self, inputs: Array) -> Array:
+        """The lagged inputs of all times that inputs (N, K) reach, (N + first lag, lags times K).
+
+        Before the beginning the first row stands.
+        """
         if inputs.shape[1] == 0:
-            return np.empty((*times.shape, 0))
-        lagged = inputs[times[..., None] - np.array(self.exog_lags)]
-        return lagged.reshape(*times.shape, -1)
+            return inputs
+        times = np.arange(len(inputs) + self.exog_lags[0])
+        back = np.maximum(times[:, None] - np.array(self.exog_lags), 0)
+        return inputs[back].reshape(len(times), -1)
 
     def rows_needed(self, horizon: int) -> int:
         """How many future rows of the inputs a forecast needs."""
-        return max(0, horizon - self.exog_lags[0])
+        return max(0, horizon - self.exog_lags[0]) if self.exog_lags else 0

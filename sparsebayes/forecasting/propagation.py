@@ -174,13 +174,14 @@ class Recursion:
         for part in batches(n, 4 * size):
             if moments is None:
                 path, own = follow_means(self.model, past[part], known[part], self.lags)
-                cov = self.scale**2 * (matrix @ (own[:, :, None] * np.eye(horizon)) @ matrix.T)
+                changes = own[:, :, None] * np.eye(horizon)
+                cov = self.scale**2 * (matrix @ changes @ matrix.T)
             elif doubt is None:
-                path, cov = propagate(moments, past[part], known[part], self.lags)
-                cov = self.scale**2 * (matrix @ cov @ matrix.T)
+                path, changes = propagate(moments, past[part], known[part], self.lags)
+                cov = self.scale**2 * (matrix @ changes @ matrix.T)
             else:
-                path, cov = self._doubtful(moments, past[part], known[part], doubt[part])
-            _warn_of_growth(np.stack([path, np.sqrt(np.einsum("nhh->nh", cov)) / self.scale]))
+                path, changes, cov = self._doubtful(moments, past[part], known[part], doubt[part])
+            _warn_of_growth(np.stack([path, np.sqrt(np.einsum("nhh->nh", changes))]))
             mean[part] = self._restored(levels[part], path)
             variance[part] = np.maximum(np.einsum("nhh->nh", cov), 0.0)
             if kept is not None:
@@ -189,8 +190,8 @@ class Recursion:
 
     def _doubtful(
         self, moments: MomentMap, past: Array, known: Array, doubt: Array
-    ) -> tuple[Array, Array]:
-        """Path and covariance of levels, where levels before them are uncertain.
+    ) -> tuple[Array, Array, Array]:
+        """Path, its covariance and that of its levels, where levels before it are uncertain.
 
         The last levels, from which the path is restored, go along as values that no lag sees.
         """
@@ -208,7 +209,7 @@ class Recursion:
                 self.scale * self.differences.responses(horizon),
             ]
         )
-        return path, restored @ cov @ restored.T
+        return path, cov[:, -horizon:, -horizon:], restored @ cov @ restored.T
 
     def sample(self, history: Array, known: Array, n_paths: int, rng: Any) -> Array:
         """Paths (n, n_paths, H) of the transformed series."""

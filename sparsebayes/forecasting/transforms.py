@@ -29,6 +29,11 @@ class Transform:
     def __str__(self) -> str:
         return {"level": "", "bounded": ""}.get(self.name, self.name)
 
+    @property
+    def parameter(self) -> str | None:
+        """The value of `Forecaster(transform=...)`."""
+        return self.name if self.name in NAMES else None
+
     def of(self, y: Array) -> Array:
         """z, NaN where y is."""
         if self.name == "log":
@@ -75,7 +80,9 @@ class Transform:
         variance = np.einsum("...hh->...h", cov)
         center, spread = self.moments(mean, variance)
         if self.name == "log":
-            return center[..., :, None] * np.expm1(np.minimum(cov, _FURTHEST)) * center[..., None, :]
+            return (
+                center[..., :, None] * np.expm1(np.minimum(cov, _FURTHEST)) * center[..., None, :]
+            )
         if self.name == "sqrt":
             return 2.0 * cov**2 + 4.0 * mean[..., :, None] * cov * mean[..., None, :]
         scale = np.sqrt(spread / np.maximum(variance, _SMALLEST))

@@ -54,7 +54,7 @@ _RECORDS = {
     "classification.Temperature": "sparsebayes.classification.temperature.Temperature",
     "forecasting.Differences": "sparsebayes.forecasting.lags.Differences",
     "forecasting.Embedding": "sparsebayes.forecasting.lags.Embedding",
-    "forecasting.Exogenous": "sparsebayes.forecasting.exogenous.Exogenous",
+    "forecasting.Exogenous": "sparsebayes.forecasting.tables.exogenous.Exogenous",
     "forecasting.Recursion": "sparsebayes.forecasting.propagation.Recursion",
     "gp.SupportPosterior": "sparsebayes.gp.support.SupportPosterior",
     "left_out.LeftOut": "sparsebayes._rvm.left_out.LeftOut",

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from sparsebayes.forecasting.panel import as_panel, together
-from sparsebayes.forecasting.timeline import Timeline
+from sparsebayes.forecasting.tables.panel import as_panel, together
+from sparsebayes.forecasting.tables.timeline import Timeline
 
 MONTHS = pd.date_range("2000-01-01", periods=12, freq="MS", name="month")
 LATER = pd.date_range("2001-01-01", periods=3, freq="MS", name="month")

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from sparsebayes.forecasting.exogenous import training_inputs
-from sparsebayes.forecasting.timeline import Timeline, given_index, read_inputs, read_series
+from sparsebayes.forecasting.tables.exogenous import training_inputs
+from sparsebayes.forecasting.tables.timeline import Timeline, given_index, read_inputs, read_series
 
 INDEXES = {
     "months": pd.date_range("2000-01-01", periods=10, freq="MS"),

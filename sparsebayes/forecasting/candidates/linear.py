@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.signal import lfilter, lfiltic
 
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Trial, later_only, matched
+from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed, later_only, matched
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences
 from sparsebayes.forecasting.transforms import Transform
@@ -28,6 +29,7 @@ _FEWEST = 4  # targets to learn from
 _SPREADS = (0.02, 0.1, 0.5, 2.0)  # s
 _DECAYS = (0.5, 1.0, 2.0)  # k
 _DEGREES, _SCALE = 1.0, 0.1  # of the prior of σ², in units of the variance of the differences
+_CLEAR, _MOST = 2.0, 10  # standard errors of a weight that counts; so many at most
 _KEPT = 3  # of the grid, for each origin
 _LIMIT = 1e6  # standard deviations; no path goes further
 
@@ -64,7 +66,7 @@ class Posterior:
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Windowed, Gaussian):
     """A linear autoregression of a function of a series.
 
     Attributes
@@ -130,6 +132,14 @@ class Linear:
             found.append(_posterior(gram, products, power, count, precisions))
         return found
 
+    def useful(self, record: Record) -> tuple[int, ...]:
+        """The lags whose weights stand out from their errors, the first at least."""
+        found = self.learn(record, np.array([len(record)]))[0]
+        spread = np.sqrt(found.variance[0] * np.diagonal(found.inverse[0]))
+        clear = np.abs(found.weights[0] / spread)[1 : 1 + len(self.lags)]
+        best = [k for k in np.argsort(-clear, kind="stable")[:_MOST] if clear[k] > _CLEAR]
+        return tuple(sorted({1, *self.lags[best].tolist()}))
+
     def _precisions(self, n_inputs: int) -> Array:
         """Of the weights in units of 1/σ², for all of the grid, (G, D)."""
         near = self.lags.astype(np.float64)
@@ -182,29 +192,37 @@ class Linear:
     def _follow(self, levels: Array, weights: Array, inputs: Array) -> tuple[Array, Array]:
         """Means (Q, H) of the transformed series, and the rows (Q, H, D) on the way."""
         changes = self.differences.apply(levels) / self.scale
-        length, horizon = changes.shape[1], inputs.shape[1]
-        path = np.concatenate([changes, np.zeros((len(levels), horizon))], axis=1)
+        length, horizon, count = changes.shape[1], inputs.shape[1], len(self.lags)
+        drive = weights[:, :1] + np.einsum("qhe,qe->qh", inputs, weights[:, 1 + count :])
+        path = np.concatenate([changes, self._recursion(weights, drive, changes)], axis=1)
         rows = np.ones((len(levels), horizon, weights.shape[1]))
-        rows[:, :, 1 + len(self.lags) :] = inputs
-        for k in range(horizon):
-            rows[:, k, 1 : 1 + len(self.lags)] = path[:, length + k - self.lags]
-            step = np.einsum("qd,qd->q", rows[:, k], weights)
-            path[:, length + k] = np.clip(step, -_LIMIT, _LIMIT)
+        rows[:, :, 1 + count :] = inputs
+        rows[:, :, 1 : 1 + count] = path[:, length + np.arange(horizon)[:, None] - self.lags]
         return self.differences.restore(levels, self.scale * path[:, length:]), rows
+
+    def _recursion(self, weights: Array, drive: Array, changes: Array) -> Array:
+        """``w_t = Σ a_l w_{t−l} + drive_t`` (Q, H) after changes (Q, at least the last lag)."""
+        length = int(self.lags[-1])
+        backward = np.zeros((len(weights), length + 1))
+        backward[:, 0], backward[:, self.lags] = 1.0, -weights[:, 1 : 1 + len(self.lags)]
+        found = np.empty(drive.shape)
+        for i, (filtered, force, past) in enumerate(zip(backward, drive, changes, strict=True)):
+            start = lfiltic([1.0], filtered, past[: -length - 1 : -1])
+            with np.errstate(over="ignore", invalid="ignore"):
+                found[i] = lfilter([1.0], filtered, force, zi=start)[0]
+        return np.clip(np.nan_to_num(found, nan=_LIMIT), -_LIMIT, _LIMIT)
 
     def _shocks(self, weights: Array, horizon: int) -> Array:
         """How the levels (rows) follow the errors (columns), (Q, H, H), in units of `scale`."""
-        length = int(self.lags[-1])
-        response = np.zeros((len(weights), length + horizon))
-        response[:, length] = 1.0
-        for k in range(1, horizon):
-            step = np.einsum(
-                "ql,ql->q", response[:, length + k - self.lags], weights[:, 1 : 1 + len(self.lags)]
-            )
-            response[:, length + k] = np.clip(step, -_LIMIT, _LIMIT)
+        impulse = np.zeros((len(weights), horizon))
+        impulse[:, 0] = 1.0
+        nothing = np.zeros((len(weights), int(self.lags[-1])))
+        response = self._recursion(weights, impulse, nothing)
+        response = self.differences.restore(
+            np.zeros((len(weights), self.differences.order)), response
+        )
         apart = np.subtract.outer(np.arange(horizon), np.arange(horizon))
-        shocks = np.where(apart >= 0, response[:, length + np.maximum(apart, 0)], 0.0)
-        return self.differences.responses(horizon) @ shocks
+        return np.where(apart >= 0, response[:, np.maximum(apart, 0)], 0.0)
 
     def _moved(self, levels: Array, weights: Array, inputs: Array, path: Array) -> Array:
         """How the path (rows) follows each of the levels before it (columns); it is linear."""
@@ -222,10 +240,6 @@ class Linear:
         posteriors = [self.posterior] * len(origins)
         past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
         return self.paths(posteriors, past, ahead, doubt)
-
-    def followed(self, record: Record) -> Linear:
-        """A window of the record is all it needs."""
-        return self
 
 
 def try_out(
@@ -254,12 +268,12 @@ def try_out(
             frame = Linear.of(record.filled, transform, Differences(taken), season)
             early = frame.n_past + _FEWEST
             late = origins[origins >= early]
-            if len(record) < early:
+            if not late.size:
                 continue
             posteriors = frame.learn(record, np.append(late, len(record)))
             past = frame.paths(
                 posteriors[:-1], record.past(late, frame.n_past), record.ahead(late, horizon)
-            ) if late.size else Forecasts(*np.empty((2, 0, horizon)), transform)
+            )
             model = replace(frame, posterior=posteriors[-1])
             trials.append(Trial(model, later_only(past, len(origins))))
     return trials

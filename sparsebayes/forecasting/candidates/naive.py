@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Trial
+from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.transforms import Transform
 
@@ -16,7 +16,7 @@ _SMALLEST = np.finfo(np.float64).tiny ** 0.5
 
 
 @dataclass(frozen=True)
-class Naive:
+class Naive(Windowed, Gaussian):
     """The value of a season ago; errors of each season add to those of the one before.
 
     Attributes
@@ -36,12 +36,14 @@ class Naive:
     def __str__(self) -> str:
         return "last value" if self.season == 1 else f"season {self.season} ago"
 
+    @property
+    def n_past(self) -> int:
+        """How many values a forecast needs."""
+        return self.season
+
     def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
         """From origins in a record."""
         return self._from(record, origins, horizon, np.full(len(origins), self.variance))
-
-    def followed(self, record: Record) -> Naive:
-        return self
 
     def _from(self, record: Record, origins: Array, horizon: int, variances: Array) -> Forecasts:
         back = np.asarray(origins)[:, None] - self.season

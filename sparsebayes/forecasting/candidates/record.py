@@ -64,6 +64,10 @@ class Record:
         values[self.guesses.places] = self.guesses.transform.back(self.guesses.mean)
         return values
 
+    def until(self, origin: int) -> Record:
+        """What was known before an origin, with the inputs after it."""
+        return Record(self.filled[:origin], self.inputs)
+
     def past(self, origins: Array, length: int) -> Array:
         """The last values before each origin, (n, length)."""
         return self.filled[np.asarray(origins)[:, None] + np.arange(-length, 0)]

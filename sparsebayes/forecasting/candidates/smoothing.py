@@ -1,14 +1,7 @@
-"""Exponential smoothing: level, trend and seasons that drift, all of a grid of gains at once.
+"""Exponential smoothing, as state-space models with one error a step.
 
-Every model is in innovation form, with the state x and one error a step,
-
-    y_t = h_t·F x_{t−1} + e_t,    x_t = F x_{t−1} + g_t e_t,    e_t ~ N(0, σ²),
-
-level and slope first, then what stays where no gain moves it: seasons and weights of inputs. That
-is what a moving average of the differences stands for. Beginnings are unknown: the state has a
-Gaussian distribution, wide at first, in units of σ². A missing value leaves out the correction, and
-the covariance grows by what the errors may have moved. σ² has a Gamma prior, so that densities of
-the next value are Student's; their product is the evidence by which the gains are weighted.
+Of each kind of trend, with and without seasons, the gains are weighted by the evidence of the
+values before an origin, and give one Gaussian forecast.
 """
 
 from __future__ import annotations
@@ -17,287 +10,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammaln
 
-from sparsebayes.forecasting.candidates.record import Guesses, Record
+from sparsebayes.forecasting.candidates.innovations import (
+    TRENDS,
+    Design,
+    Filtered,
+    Gains,
+    Noise,
+    State,
+    ahead,
+    run,
+)
+from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
-from sparsebayes.forecasting.candidates.trial import Trial, matched
+from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, matched
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.transforms import Transform
 
 Array = np.ndarray
 
-_WIDE = 1e6  # variance of what is unknown, in units of σ²
-_DEGREES, _SCALE = 1.0, 0.1  # of the prior of σ², in units of the variance of the differences
-_LEVELS = (0.02, 0.1, 0.25, 0.5, 0.75, 0.95)
-_SLOPES = (0.02, 0.1)  # of the gain of the level
-_DAMPINGS = (0.8, 0.93)
-_SEASONS = (0.0, 0.1, 0.35, 0.8)  # of what the level leaves
-
 _LONG = 600  # values by which the gains of a longer series are chosen
 _KEPT, _LEAST = 6, 0.02  # gains of a kind; the least probable, as part of the likeliest
-_CARRIED = 60  # missing values that later ones correct
-
-NO_TREND, DAMPED, TREND = "no trend", "damped trend", "trend"
-TRENDS = (NO_TREND, DAMPED, TREND)
-
-
-@dataclass(frozen=True)
-class Gains:
-    """Models that differ in how fast they follow, all of shape (B,).
-
-    Attributes
-    ----------
-    level, slope, season : ndarray
-        What a part of the state takes of an error.
-    damping : ndarray
-        Of the slope at each step; 0 without trend, 1 with a lasting one.
-    trend : ndarray of int
-        The place in `TRENDS`.
-    seasonal : ndarray of bool
-        Whether there are seasons.
-    """
-
-    level: Array
-    slope: Array
-    season: Array
-    damping: Array
-    trend: Array
-    seasonal: Array
-
-    @classmethod
-    def grid(cls, seasonal: bool) -> Gains:
-        """All combinations that are looked at."""
-        rows = []
-        for moving in (None, *_SEASONS) if seasonal else (None,):
-            for level in _LEVELS:
-                season = 0.0 if moving is None else moving * (1.0 - level)
-                kinds = [(0.0, 0.0, 0), (0.0, 1.0, 2)]
-                for slope in _SLOPES:
-                    kinds += [(slope, damping, 1) for damping in _DAMPINGS]
-                    kinds.append((slope, 1.0, 2))
-                for slope, damping, trend in kinds:
-                    rows.append((level, level * slope, season, damping, trend, moving is not None))
-        level, slope, season, damping, trend, has = np.array(rows).T
-        return cls(level, slope, season, damping, trend.astype(int), has.astype(bool))
-
-    def __len__(self) -> int:
-        return len(self.level)
-
-    def __getitem__(self, chosen: Array) -> Gains:
-        return Gains(
-            *(getattr(self, name)[chosen] for name in self.__dataclass_fields__)
-        )
-
-
-@dataclass(frozen=True)
-class State:
-    """Where models stand before a step.
-
-    Attributes
-    ----------
-    mean : ndarray, (B, k)
-    cov : ndarray, (B, k, k)
-        In units of σ².
-    """
-
-    mean: Array
-    cov: Array
-
-
-@dataclass(frozen=True)
-class Filtered:
-    """What the filter found.
-
-    Attributes
-    ----------
-    errors, variances : ndarray, (N, B)
-        Of the next value, the latter in units of σ²; errors of missing values are NaN.
-    states : dict of int to State
-        Before the steps asked for.
-    """
-
-    errors: Array
-    variances: Array
-    states: dict[int, State]
-
-
-@dataclass(frozen=True)
-class Design:
-    """What the steps of a series have in common for all models.
-
-    Attributes
-    ----------
-    rows : ndarray, (N, k − 2)
-        Seasons, then inputs.
-    shares : ndarray, (N, k − 2)
-        How an error is given to the seasons.
-    seasons : Seasons
-    """
-
-    rows: Array
-    shares: Array
-    seasons: Seasons
-
-    @classmethod
-    def of(cls, seasons: Seasons, times: Array, inputs: Array) -> Design:
-        shares = np.hstack([seasons.shares(times), np.zeros(inputs.shape)])
-        return cls(np.hstack([seasons.rows(times), inputs]), shares, seasons)
-
-    @property
-    def size(self) -> int:
-        return 2 + self.rows.shape[1]
-
-
-def beginning(gains: Gains, design: Design) -> State:
-    """The state before anything is known."""
-    size, waves = design.size, design.seasons.size
-    mean, cov = np.zeros((len(gains), size)), np.zeros((len(gains), size, size))
-    cov[:, 0, 0] = _WIDE
-    cov[gains.trend > 0, 1, 1] = _WIDE
-    inputs = np.arange(2 + waves, size)
-    cov[:, inputs, inputs] = _WIDE
-    cov[gains.seasonal, 2 : 2 + waves, 2 : 2 + waves] = _WIDE * design.seasons.prior()
-    return State(mean, cov)
-
-
-def run(
-    values: Array, gains: Gains, design: Design, wanted: Array, start: State | None = None
-) -> Filtered:
-    """Filter values (N,), or (N, B) where models have values of their own."""
-    state = beginning(gains, design) if start is None else start
-    mean, cov = state.mean.copy(), state.cov.copy()
-    each = values if values.ndim == 2 else values[:, None]
-    known = np.isfinite(each[:, 0])
-    errors, variances = np.full((len(each), len(gains)), np.nan), np.ones((len(each), len(gains)))
-    damping, wide = gains.damping, gains.damping[:, None]
-    trending, drifting = bool((gains.trend > 0).any()), bool((gains.season > 0).any())
-    steady = np.zeros(mean.shape)
-    steady[:, 0], steady[:, 1] = gains.level, gains.slope
-    corner = steady[:, :2, None] * steady[:, None, :2]
-    states, places = {}, [np.flatnonzero(row) + 2 for row in design.rows]
-    seasonal = gains.season[:, None]
-    wanted = set(np.asarray(wanted).tolist())
-    for t in range(len(each)):
-        if t in wanted:
-            states[t] = State(mean.copy(), cov.copy())
-        if trending:
-            mean[:, 0] += damping * mean[:, 1]
-            mean[:, 1] *= damping
-            cov[:, 0] += wide * cov[:, 1]
-            cov[:, :, 0] += wide * cov[:, :, 1]
-            cov[:, 1] *= wide
-            cov[:, :, 1] *= wide
-        at, row = places[t], design.rows[t, places[t] - 2]
-        # cov(x, y) and the variance of y
-        if at.size == 1:
-            seen = cov[:, :, 0] + row[0] * cov[:, :, at[0]]
-        elif at.size:
-            seen = cov[:, :, 0] + cov[:, :, at] @ row
-        else:
-            seen = cov[:, :, 0].copy()
-        if known[t]:
-            variance = 1.0 + seen[:, 0] + seen[:, at] @ row
-            error = each[t] - mean[:, 0] - mean[:, at] @ row
-            seen += steady
-            if drifting:
-                seen[:, at] += seasonal * design.shares[t, at - 2]
-            mean += seen * (error / variance)[:, None]
-            seen /= np.sqrt(variance)[:, None]
-            cov -= seen[:, :, None] * seen[:, None, :]
-            errors[t], variances[t] = error, variance
-        cov[:, :2, :2] += corner
-        if drifting:
-            moved = seasonal * design.shares[t, at - 2]
-            cov[:, at[:, None], at] += moved[:, :, None] * moved[:, None, :]
-            both = steady[:, :2, None] * moved[:, None, :]
-            cov[:, :2, at] += both
-            cov[:, at, :2] += both.transpose(0, 2, 1)
-    if len(each) in wanted:
-        states[len(each)] = State(mean, cov)
-    return Filtered(errors, variances, states)
-
-
-@dataclass(frozen=True)
-class Noise:
-    """What is known of σ² before each step, and how probable the values were.
-
-    Attributes
-    ----------
-    degrees : ndarray, (N + 1,)
-    scale : ndarray, (N + 1, B)
-    evidence : ndarray, (N + 1, B)
-        Log densities of the values before each step, from the first that counts.
-    """
-
-    degrees: Array
-    scale: Array
-    evidence: Array
-
-    @classmethod
-    def of(cls, found: Filtered, first: int) -> Noise:
-        """Values before number `first` only find the state."""
-        squares = found.errors**2 / found.variances
-        counted = np.isfinite(squares[:, 0])
-        counted[np.flatnonzero(counted)[:first]] = False
-        squares = np.where(counted[:, None], squares, 0.0)
-        degrees = _DEGREES + np.concatenate([[0.0], np.cumsum(counted)])
-        sums = np.vstack([np.zeros(squares.shape[1]), np.cumsum(squares, axis=0)])
-        scale = (_DEGREES * _SCALE + sums) / degrees[:, None]
-        nu, before = degrees[:-1, None], scale[:-1]
-        density = (
-            gammaln(0.5 * nu + 0.5)
-            - gammaln(0.5 * nu)
-            - 0.5 * np.log(np.pi * nu * before * found.variances)
-            - 0.5 * (nu + 1.0) * np.log1p(squares / (nu * before))
-        )
-        density = np.where(counted[:, None], density, 0.0)
-        evidence = np.vstack([np.zeros(squares.shape[1]), np.cumsum(density, axis=0)])
-        return cls(degrees, scale, evidence)
-
-    def variance(self, t: int) -> Array:
-        """Of the errors after step t, (B,): that of Student's distribution, or nearly."""
-        return self.scale[t] * self.degrees[t] / max(self.degrees[t] - 2.0, 1.0)
-
-
-def responses(gains: Gains, design: Design, horizon: int) -> Array:
-    """What an error does to the values 0, ..., horizon − 1 steps after it, (B, horizon)."""
-    steps = np.arange(1, horizon)
-    slopes = np.cumsum(gains.damping[:, None] ** steps, axis=1)
-    later = gains.level[:, None] + gains.slope[:, None] * slopes
-    if design.seasons.size:
-        # rows(t + j) · shares(t) is a function of j alone.
-        back = design.seasons.rows(steps) @ design.seasons.shares(np.zeros(1, dtype=int))[0]
-        later = later + gains.season[:, None] * back
-    return np.hstack([np.ones((len(gains), 1)), later])
-
-
-def ahead(
-    state: State, gains: Gains, design: Design, later: Array, variance: Array
-) -> tuple[Array, Array]:
-    """Means (B, H) and covariances (B, H, H) of the next values.
-
-    Parameters
-    ----------
-    state : State
-    gains : Gains
-    design : Design
-    later : ndarray, (H, k − 2)
-        Its rows ahead.
-    variance : ndarray, (B,)
-        σ².
-    """
-    horizon = len(later)
-    rows = np.empty((len(gains), horizon, design.size))
-    rows[:, :, 0] = 1.0
-    rows[:, :, 1] = np.cumsum(gains.damping[:, None] ** np.arange(1, horizon + 1), axis=1)
-    rows[:, :, 2:] = later
-    mean = np.einsum("bhk,bk->bh", rows, state.mean)
-    apart = np.subtract.outer(np.arange(horizon), np.arange(horizon))
-    response = responses(gains, design, horizon)
-    shocks = np.where(apart >= 0, response[:, np.maximum(apart, 0)], 0.0)
-    cov = rows @ state.cov @ rows.transpose(0, 2, 1) + shocks @ shocks.transpose(0, 2, 1)
-    return mean, variance[:, None, None] * cov
 
 
 @dataclass(frozen=True)
@@ -326,7 +59,7 @@ class Units:
 
 
 @dataclass(frozen=True)
-class Smoothing:
+class Smoothing(Gaussian):
     """Smoothing of a function of a series with a few gains, weighted.
 
     Attributes
@@ -357,6 +90,15 @@ class Smoothing:
         season = f", season {self.seasons}" if self.gains.seasonal[0] else ""
         return f"{self.units.transform} smoothing, {kind}{season}".strip()
 
+    @property
+    def transform(self) -> Transform:
+        return self.units.transform
+
+    @property
+    def n_past(self) -> int:
+        """How many values find the state."""
+        return self.state.mean.shape[1] + 1
+
     def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
         """From origins in a record, with the gains and the noise learned."""
         states = {self.time: self.state}
@@ -369,6 +111,12 @@ class Smoothing:
         """Ready to go on from the end of a longer record."""
         values, design = self._filtered(record, self.time)
         found = run(values, self.gains, design, np.array([len(values)]), self.state)
+        return replace(self, time=len(record), state=found.states[len(values)])
+
+    def placed(self, record: Record) -> Smoothing:
+        """Ready to go on from the end of another record."""
+        values, design = self._filtered(record, 0)
+        found = run(values, self.gains, design, np.array([len(values)]))
         return replace(self, time=len(record), state=found.states[len(values)])
 
     def _filtered(self, record: Record, first: int) -> tuple[Array, Design]:
@@ -397,7 +145,10 @@ def _from_states(
         shares.append(model.share)
         owner += [i] * len(mean)
     middle, within = matched(
-        np.concatenate(means), np.concatenate(covs), np.concatenate(shares), np.array(owner),
+        np.concatenate(means),
+        np.concatenate(covs),
+        np.concatenate(shares),
+        np.array(owner),
         len(models),
     )
     units = frame.units
@@ -426,7 +177,7 @@ def try_out(
         None of them if it is empty.
     """
     trials = []
-    for transform, gains, found, noise in _filtered_by_all(record, origins, transforms, seasons):
+    for transform, gains, found, noise in filtered_by_all(record, origins, transforms, seasons):
         units = Units.of(record.values, transform)
         for trend in range(len(TRENDS)):
             for seasonal in (False, True) if seasons.size else (False,):
@@ -441,7 +192,7 @@ def try_out(
     return trials
 
 
-def _filtered_by_all(
+def filtered_by_all(
     record: Record, origins: Array, transforms: Sequence[Transform], seasons: Seasons
 ) -> list[tuple[Transform, Gains, Filtered, Noise]]:
     """All gains, or for a long series those that its end finds likely, for each transform."""
@@ -496,73 +247,3 @@ def _likeliest(
         time,
         State(state.mean[chosen], state.cov[chosen]),
     )
-
-
-def guess_missing(record: Record, transforms: Sequence[Transform], seasons: Seasons) -> Record:
-    """The record with what the likeliest smoothing makes of its missing values, if there are any.
-
-    A missing value becomes a part of the state that does not move; what comes later corrects it
-    as it corrects the rest.
-    """
-    missing = np.flatnonzero(~record.known)
-    if not missing.size:
-        return record
-    best, top = None, -np.inf
-    for transform, gains, _, noise in _filtered_by_all(record, np.empty(0, int), transforms, seasons):
-        units = Units.of(record.values, transform)
-        known = record.values[record.known]
-        # Densities of the transformed series, measured, as those of the series.
-        evidence = noise.evidence[-1] + transform.log_slope(known).sum()
-        evidence -= len(known) * np.log(units.scale)
-        if evidence.max() > top:
-            top, chosen = float(evidence.max()), int(np.argmax(evidence))
-            best = units, gains[np.array([chosen])], float(noise.variance(len(record))[chosen])
-    assert best is not None
-    units, gain, variance = best
-    mean, cov = _interpolated(units.measured(record.values), gain, record, seasons)
-    cov *= variance * units.scale**2
-    guesses = Guesses(missing, units.center + units.scale * mean, cov, units.transform)
-    return Record(record.values, record.inputs, guesses)
-
-
-def _interpolated(
-    values: Array, gain: Gains, record: Record, seasons: Seasons
-) -> tuple[Array, Array]:
-    """Mean (G,) and covariance (G, G), in units of σ², of the missing values, by one model."""
-    design = Design.of(seasons, np.arange(len(values)), record.inputs[: len(values)])
-    state, size = beginning(gain, design), design.size
-    mean, cov = state.mean[0], state.cov[0]
-    count = int(np.sum(~np.isfinite(values)))
-    settled_mean, settled_cov = np.zeros(count), np.zeros((count, count))
-    step = np.eye(size)
-    step[0, 1] = step[1, 1] = gain.damping[0]
-    held: list[int] = []  # numbers of the missing values that the state carries
-    seen_gaps = 0
-    for t, value in enumerate(values):
-        mean[:size] = step @ mean[:size]
-        cov[:size] = step @ cov[:size]
-        cov[:, :size] = cov[:, :size] @ step.T
-        row = np.zeros(len(mean))
-        row[0], row[2:size] = 1.0, design.rows[t]
-        push = np.zeros(len(mean))
-        push[0], push[1] = gain.level[0], gain.slope[0]
-        push[2:size] = gain.season[0] * design.shares[t]
-        seen = cov @ row
-        variance, link, middle = 1.0 + row @ seen, seen + push, row @ mean
-        if np.isfinite(value):
-            mean = mean + link * (value - middle) / variance
-            cov = cov + np.outer(push, push) - np.outer(link, link) / variance
-            continue
-        cov = cov + np.outer(push, push)
-        mean = np.append(mean, middle)
-        cov = np.block([[cov, link[:, None]], [link[None], np.full((1, 1), variance)]])
-        held.append(seen_gaps)
-        seen_gaps += 1
-        if len(held) > _CARRIED:  # the oldest is as sure as it will be
-            settled_mean[held[0]] = mean[size]
-            settled_cov[held[0], held] = settled_cov[held, held[0]] = cov[size, size:]
-            mean, cov = np.delete(mean, size), np.delete(np.delete(cov, size, 0), size, 1)
-            held = held[1:]
-    settled_mean[held] = mean[size:]
-    settled_cov[np.ix_(held, held)] = cov[size:, size:]
-    return settled_mean, settled_cov

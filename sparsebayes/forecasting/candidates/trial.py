@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.transforms import Transform
 
 Array = np.ndarray
 
@@ -20,8 +21,26 @@ class Settled(Protocol):
         """Forecasts with their covariance from origins in a record, in increasing order."""
         ...
 
+    @property
+    def transform(self) -> Transform:
+        """What is modelled."""
+        ...
+
+    @property
+    def n_past(self) -> int:
+        """How many values a forecast needs."""
+        ...
+
+    def sample(self, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
+        """Paths (n_paths, horizon) of the transformed series after the record."""
+        ...
+
     def followed(self, record: Record) -> Any:
         """The same, ready to go on from the end of a record that has become longer."""
+        ...
+
+    def placed(self, record: Record) -> Any:
+        """The same, ready to go on from the end of another record."""
         ...
 
 
@@ -41,9 +60,31 @@ class Trial:
     past: Forecasts
 
 
-def matched(
-    mean: Array, cov: Array, share: Array, owner: Array, count: int
-) -> tuple[Array, Array]:
+class Windowed:
+    """What models have in common that need no more than the last values."""
+
+    def followed(self, record: Record) -> Any:
+        """The same: the record is all it needs."""
+        return self
+
+    def placed(self, record: Record) -> Any:
+        """The same: the record is all it needs."""
+        return self
+
+
+class Gaussian:
+    """What models have in common whose paths are Gaussian."""
+
+    def sample(self: Settled, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
+        """Paths (n_paths, horizon) of the transformed series after the record."""
+        found = self.forecasts(record, np.array([len(record)]), horizon, "auto")
+        assert found.cov is not None
+        values, vectors = np.linalg.eigh(found.cov[0])
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        return found.mean[0] + rng.standard_normal((n_paths, horizon)) @ root.T
+
+
+def matched(mean: Array, cov: Array, share: Array, owner: Array, count: int) -> tuple[Array, Array]:
     """Mean (n, H) and covariance (n, H, H) of mixtures of Gaussians.
 
     Parameters

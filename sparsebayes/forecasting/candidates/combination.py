@@ -1,29 +1,30 @@
 """Which models a forecast is mixed from, and with which weights.
 
 All are tried out from origins in the past. What weighs is their continuous ranked probability
-score over all steps ahead; with few values to judge by, weights stay near even. The naive forecast of
-a season takes part, and takes all where the mixture would have done worse.
+score over all steps ahead; with few values to judge by, weights stay near even. The naive forecast
+of a season takes part, and takes all where the mixture would have done worse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from sparsebayes.forecasting.candidates import linear, naive, smoothing
+from sparsebayes.forecasting.candidates import linear, naive, recursive, smoothing
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
 from sparsebayes.forecasting.candidates.trial import Settled, Trial
 from sparsebayes.forecasting.forecasts import Forecasts, Mixture
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import LEVEL, Transform
 
 Array = np.ndarray
 
 _ORIGINS = 40
-_STEPS = 12  # at least so many steps ahead are looked at, if the series is long enough
+_STEPS, _FURTHEST = 12, 60  # so many steps ahead at least, at most, are looked at
 _POWER = 10.0  # weights are scores to minus this power
 _FEW = 10.0  # values to judge by that halve it
 _WORST = 1.5  # times the best score; what is worse has no weight
@@ -71,6 +72,37 @@ class Combination:
         parts = [model.forecasts(record, origins, horizon, method) for model in self.models]
         return Mixture(parts, self.weights)
 
+    def sample(self, record: Record, horizon: int, n_paths: int, factors: Array, rng: Any) -> Array:
+        """Paths (n_paths, horizon) of the series after the record, with standard deviations times
+        `factors`; each by one model."""
+        counts = rng.multinomial(n_paths, self.weights / self.weights.sum())
+        end, paths = np.array([len(record)]), []
+        for model, count in zip(self.models, counts, strict=True):
+            if count:
+                found = model.forecasts(record, end, horizon, "auto")
+                drawn = model.sample(record, horizon, int(count), rng)
+                if (factors != 1.0).any():
+                    drawn = found.mean[0] + factors * (drawn - found.mean[0])
+                paths.append(found.transform.back(drawn))
+        return rng.permutation(np.concatenate(paths))
+
+    def summary(
+        self, record: Record, origin: int, horizon: int, n_paths: int, factors: Array, rng: Any
+    ) -> Forecasts:
+        """Forecasts from an origin in a record, by mean and variance of sampled paths."""
+        before = record.until(origin)
+        placed = replace(self, models=[model.placed(before) for model in self.models])
+        paths = placed.sample(before, horizon, n_paths, factors, rng)
+        kinds = {model.transform for model in self.models}
+        transform = kinds.pop() if len(kinds) == 1 else LEVEL
+        paths = transform.of(paths)
+        return Forecasts(paths.mean(axis=0)[None], paths.var(axis=0, ddof=1)[None], transform)
+
+    @property
+    def n_past(self) -> int:
+        """How many values a forecast needs."""
+        return max(model.n_past for model in self.models)
+
     def followed(self, record: Record) -> Combination:
         """Ready to go on from the end of a longer record."""
         return replace(self, models=[model.followed(record) for model in self.models])
@@ -83,7 +115,12 @@ def past_origins(size: int, season: int) -> Array:
 
 
 def combine(
-    record: Record, transforms: Sequence[Transform], seasons: Seasons, season: int
+    record: Record,
+    transforms: Sequence[Transform],
+    seasons: Seasons,
+    season: int,
+    exog_lags: tuple[int, ...] = (),
+    random_state: Any = None,
 ) -> tuple[Combination, Past]:
     """Try all models out, and weigh them.
 
@@ -95,17 +132,22 @@ def combine(
         Of smoothing.
     season : int
         Of differences, lags and the naive forecast; 1 for none.
+    exog_lags : tuple of int
+    random_state : int, RandomState instance or None
     """
     size = len(record)
     origins = past_origins(size, season)
-    horizon = min(max(2 * season, _STEPS), max(size // 4, 2))
+    horizon = min(max(2 * season, _STEPS), max(size // 4, 2), _FURTHEST)
     periods = [(), (1,)] + ([(season,), (1, season)] if season > 1 else [])
     trials = smoothing.try_out(record, origins, horizon, transforms, seasons)
     trials += linear.try_out(record, origins, horizon, transforms, periods, season)
+    trials += recursive.try_out(
+        record, origins, horizon, transforms, exog_lags, season, random_state
+    )
     trials.append(naive.try_out(record, origins, horizon, season, transforms[0]))
     times = origins[:, None] + np.arange(horizon)
     truth = np.where(times < size, record.values[np.minimum(times, size - 1)], np.nan)
-    return weigh(trials, truth, int(record.known[origins[0] :].sum()))
+    return weigh(trials, origins, truth, int(record.known[origins[0] :].sum()))
 
 
 @dataclass(frozen=True)
@@ -114,16 +156,32 @@ class Past:
 
     Attributes
     ----------
+    origins : ndarray of int, (R,)
     truth : ndarray, (R, H)
         What came; NaN where nothing is known.
     parts : list of Forecasts
         NaN where a model had too little to learn from.
     weights : ndarray
+    naive : Forecasts
+        What the season before said.
     """
 
+    origins: Array
     truth: Array
     parts: list[Forecasts]
     weights: Array
+    naive: Forecasts
+
+    def relative_error(self) -> float:
+        """The mean absolute error in units of that of the naive forecast."""
+        means = np.array([part.levels()[0] for part in self.parts])
+        told = np.isfinite(means) * self.weights[:, None, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(told > 0, told * means, 0.0).sum(axis=0) / told.sum(axis=0)
+        errors = np.abs(np.stack([mean, self.naive.levels()[0]]) - self.truth)
+        both = np.isfinite(errors).all(axis=0)
+        own, other = errors[:, both].sum(axis=1)
+        return float(own / other) if other > 0 else 1.0
 
     def normal_scores(self) -> Array:
         """Errors as those of a standard normal variable, (R, H), NaN where nothing is known."""
@@ -133,19 +191,25 @@ class Past:
             share = np.nansum(told * np.where(told > 0, below, 0.0), axis=0) / told.sum(axis=0)
         return ndtri(np.clip(share, 1e-12, 1.0 - 1e-12))
 
-    def mixture(self) -> tuple[Mixture, Array]:
-        """The mixture from the origins where all models spoke, and what came."""
+    def beats_naive(self) -> bool:
+        """Whether the score of the mixture, where all models spoke, is no worse."""
         spoke = np.isfinite([part.mean[:, 0] for part in self.parts]).all(axis=0)
+        if not spoke.any():
+            return False
         parts = [Forecasts(p.mean[spoke], p.variance[spoke], p.transform) for p in self.parts]
-        return Mixture(parts, self.weights), self.truth[spoke]
+        losses = Mixture(parts, self.weights).losses(self.truth[spoke])[1]
+        return bool(relative_scores([losses, self.naive.crps(self.truth)[spoke]])[0] <= 1.0)
 
 
-def weigh(trials: Sequence[Trial], truth: Array, judged: int) -> tuple[Combination, Past]:
+def weigh(
+    trials: Sequence[Trial], origins: Array, truth: Array, judged: int
+) -> tuple[Combination, Past]:
     """Weights of models that were tried out, the naive forecast last.
 
     Parameters
     ----------
     trials : sequence of Trial
+    origins : ndarray of int, (R,)
     truth : ndarray, (R, H)
     judged : int
         Known values after the first origin.
@@ -156,32 +220,29 @@ def weigh(trials: Sequence[Trial], truth: Array, judged: int) -> tuple[Combinati
     weights = np.where(scores <= _WORST * best, (best / scores) ** power, 0.0)
     weights = np.where(weights >= _LEAST * weights.max(), weights, 0.0)
     weights /= weights.sum()
+    past = _past(trials, weights, origins, truth)
     # The score of a mixture is at most the mean of those of its parts.
-    if weights @ scores > 1.0 and not _beats_naive(trials, weights, truth):
+    if weights @ scores > 1.0 and not past.beats_naive():
         weights = np.zeros(len(trials))
         weights[-1] = 1.0
+        past = _past(trials, weights, origins, truth)
     named = [
         Candidate(str(trial.model), float(weight), float(score))
         for trial, weight, score in zip(trials, weights, scores, strict=True)
     ]
-    used = np.flatnonzero(weights)
+    used = np.flatnonzero(weights).tolist()
     combination = Combination(
         [trials[i].model for i in used],
         weights[used],
         sorted(named, key=lambda one: (-one.weight, one.score)),
     )
-    return combination, Past(truth, [trials[i].past for i in used], weights[used])
+    return combination, past
 
 
-def _beats_naive(trials: Sequence[Trial], weights: Array, truth: Array) -> bool:
-    used = np.flatnonzero(weights)
-    past = Past(truth, [trials[i].past for i in used], weights[used])
-    mixture, came = past.mixture()
-    other = Past(truth, [*past.parts, trials[-1].past], np.ones(len(used) + 1)).mixture()[0]
-    if not len(came):
-        return False
-    losses = [mixture.losses(came)[1], other.parts[-1].crps(came)]
-    return bool(relative_scores(losses)[0] <= 1.0)
+def _past(trials: Sequence[Trial], weights: Array, origins: Array, truth: Array) -> Past:
+    used = np.flatnonzero(weights).tolist()
+    parts = [trials[i].past for i in used]
+    return Past(origins, truth, parts, weights[used], trials[-1].past)
 
 
 def relative_scores(losses: Sequence[Array]) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.forecasting.timeline import Timeline, given_index, read_inputs
+from sparsebayes.forecasting.tables.timeline import Timeline, given_index, read_inputs
 
 Array = np.ndarray
 
@@ -110,6 +110,13 @@ class Exogenous:
     def standardised(self, X: Array) -> Array:
         return (X - self.center) / self.scale
 
+    def check(self, X: Array, columns: list[Any] | None, name: str) -> None:
+        """Inputs are of the same kind as those of the fit, or a clear error."""
+        if X.shape[1] != self.count:
+            raise ValueError(f"{name} must have {self.count} columns as in fit, got {X.shape[1]}.")
+        if None not in (self.columns, columns) and self.columns != columns:
+            raise ValueError(f"{name} has columns {columns}, but in fit it had {self.columns}.")
+
     def read_later(
         self, X: Any, needed: int, name: str, lags: list[int], timeline: Timeline | None
     ) -> Array:
@@ -127,12 +134,7 @@ class Exogenous:
                 f"{reach} it needs {needed} more row(s) of them."
             )
         inputs, index = read_inputs(X, name)
-        if inputs.shape[1] != self.count:
-            raise ValueError(
-                f"{name} must have {self.count} columns as in fit, got {inputs.shape[1]}."
-            )
-        if None not in (self.columns, _names(X)) and self.columns != _names(X):
-            raise ValueError(f"{name} has columns {_names(X)}, but in fit it had {self.columns}.")
+        self.check(inputs, _names(X), name)
         if len(inputs) < needed:
             raise ValueError(
                 f"{name} has {len(inputs)} row(s), but with {reach} {needed} are needed: "

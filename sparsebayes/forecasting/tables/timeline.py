@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.optional import require
-from sparsebayes.forecasting.time_grid import season_lengths, time_grid
+from sparsebayes.forecasting.tables.time_grid import season_lengths, time_grid
+from sparsebayes.forecasting.transforms import Transform
 
 Array = np.ndarray
 
@@ -341,13 +342,17 @@ def _absent(array: Array) -> Array:
     return np.array(found, dtype=bool).reshape(array.shape)
 
 
-def check_positive(y: Array, name: str) -> None:
-    """All values have a logarithm, or a clear error."""
-    wrong = np.flatnonzero(y <= 0)
+def check_range(y: Array, transform: Transform, name: str) -> None:
+    """All known values have a logarithm or a root, if that is modelled, or a clear error."""
+    if transform.parameter is None:
+        return
+    low = y <= 0 if transform.parameter == "log" else y < 0
+    wrong = np.flatnonzero(low)
     if wrong.size:
+        kind = {"log": "logarithm", "sqrt": "root"}[transform.parameter]
         raise ValueError(
-            f"{name} has {y[wrong[0]]:g} at position {wrong[0]}, which has no logarithm; fit "
-            "with transform=None."
+            f"{name} has {y[wrong[0]]:g} at position {wrong[0]}, which has no {kind}; fit with "
+            "transform=None."
         )
 
 

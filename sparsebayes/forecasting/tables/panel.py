@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from sparsebayes._support.optional import require
-from sparsebayes.forecasting.timeline import Timeline, given_index
+from sparsebayes.forecasting.tables.timeline import Timeline, given_index
 
 Array = np.ndarray
 
@@ -257,3 +258,11 @@ def _dated(column: Any) -> bool:
 
 def _listed(names: Any) -> str:
     return ", ".join(map(repr, names)) or "none"
+
+
+def fit_each(forecaster: Any, panel: Panel, X: Any) -> dict[Any, Any]:
+    """A copy of a forecaster fitted to each series of a panel, by name."""
+    return {
+        name: clone(forecaster).fit(series, X)
+        for name, series in zip(panel.names, panel.series, strict=True)
+    }

@@ -1,0 +1,160 @@
+"""Autoregressions by an estimator: the one that is given, or a Gaussian process.
+
+A process is tried out where a linear autoregression leaves something: its errors are regressed on
+squares and products of the lags, which costs little. It learns from the first two thirds of the
+series for what it would have said of the rest.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtrc
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsebayes.forecasting.autoregression import fit_recursion, process
+from sparsebayes.forecasting.candidates import linear
+from sparsebayes.forecasting.candidates.record import Record
+from sparsebayes.forecasting.candidates.trial import Trial, Windowed, later_only
+from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.lags import Differences, Embedding
+from sparsebayes.forecasting.propagation import Recursion
+from sparsebayes.forecasting.transforms import Transform
+
+Array = np.ndarray
+
+_LEARNED = 2 / 3  # of the series
+_FEWEST = 40  # values
+_LONGEST = 1000  # values that a process learns from
+_LAGS = 3  # whose products are looked at
+_CHANCE = 1e-3  # of finding a linear series curved
+
+
+@dataclass(frozen=True)
+class Recursive(Windowed):
+    """An autoregression by an estimator.
+
+    Attributes
+    ----------
+    recursion : Recursion
+    """
+
+    recursion: Recursion
+
+    def __str__(self) -> str:
+        periods = ", ".join(map(str, self.recursion.differences.periods))
+        taken = f" of differences {periods}" if periods else ""
+        name = type(self.recursion.model).__name__
+        return f"{self.recursion.transform} autoregression{taken} by {name}".strip()
+
+    @property
+    def transform(self) -> Transform:
+        return self.recursion.transform
+
+    @property
+    def n_past(self) -> int:
+        """How many values a forecast needs."""
+        return self.recursion.differences.order + self.recursion.lags[-1]
+
+    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+        """From origins in a record."""
+        past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
+        doubt = record.doubt(origins, self.n_past, self.recursion.transform)
+        return self.recursion.gaussian(past, ahead, method, with_cov=True, doubt=doubt)
+
+    def sample(self, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
+        """Paths (n_paths, horizon) of the transformed series after the record."""
+        end = np.array([len(record)])
+        past, ahead = record.past(end, self.n_past), record.ahead(end, horizon)
+        return self.recursion.sample(past, ahead, n_paths, rng)[0]
+
+
+def try_out(
+    record: Record,
+    origins: Array,
+    horizon: int,
+    transforms: Sequence[Transform],
+    exog_lags: tuple[int, ...],
+    season: int,
+    random_state: Any,
+) -> list[Trial]:
+    """A Gaussian process of the lags, if the series is curved; none else.
+
+    Parameters
+    ----------
+    record : Record
+    origins : ndarray of int
+        In the past, in increasing order.
+    horizon : int
+    transforms : sequence of Transform
+    exog_lags : tuple of int
+        Lags of the inputs, as long as they reach.
+    season : int
+    random_state : int, RandomState instance or None
+    """
+    learned = int(_LEARNED * len(record))
+    late = origins[origins >= learned]
+    if int(record.known.sum()) < _FEWEST or not late.size:
+        return []
+    chances = [curvature(record, transform, season) for transform in transforms]
+    if min(chances) > _CHANCE:
+        return []
+    transform = transforms[int(np.argmin(chances))]
+    with warnings.catch_warnings():
+        # An unfinished search, or a path that grows, is told by the score.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        lags = linear.Linear.of(record.filled, transform, Differences(()), season).useful(record)
+        embedding = Embedding(lags, exog_lags)
+
+        def fit(end: int) -> Recursive:
+            found, _ = fit_recursion(
+                _end(record, end),
+                embedding,
+                Differences(()),
+                transform,
+                estimator=process(random_state),
+                random_state=random_state,
+            )
+            return Recursive(found)
+
+        if learned < embedding.first_target(Differences(())) + _FEWEST // 2:
+            return []
+        past = fit(learned).forecasts(record, late, horizon, "auto")
+        model = fit(len(record))
+    past = Forecasts(past.mean, past.variance, transform)
+    return [Trial(model, later_only(past, len(origins)))]
+
+
+def _end(record: Record, end: int) -> Record:
+    """The last values before `end` from which a process learns."""
+    part = slice(max(0, end - _LONGEST), end)
+    return Record(record.filled[part], record.inputs[part])
+
+
+def curvature(record: Record, transform: Transform, season: int) -> float:
+    """The probability that squares and products of lags explain as much of a linear series."""
+    series = transform.of(record.filled)[-_LONGEST:]
+    series = (series - series.mean()) / (series.std() or 1.0)
+    lags = linear.lags_of(len(series), season)
+    times = np.arange(lags[-1], len(series))
+    lagged = series[times[:, None] - lags]
+    straight = np.hstack([np.ones((len(times), 1)), lagged])
+    pairs = [(i, j) for i in range(min(_LAGS, len(lags))) for j in range(i + 1)]
+    products = np.column_stack([lagged[:, i] * lagged[:, j] for i, j in pairs])
+    both = np.hstack([straight, products])
+    free = len(times) - both.shape[1]
+    if free < 1:
+        return 1.0
+    rests = [
+        float(np.sum((series[times] - rows @ np.linalg.lstsq(rows, series[times])[0]) ** 2))
+        for rows in (straight, both)
+    ]
+    if rests[1] <= 0.0:
+        return 1.0
+    ratio = (rests[0] - rests[1]) / len(pairs) / (rests[1] / free)
+    return float(fdtrc(len(pairs), free, max(ratio, 0.0)))
