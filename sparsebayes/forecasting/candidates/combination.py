@@ -25,10 +25,9 @@ Array = np.ndarray
 
 _ORIGINS = 40
 _STEPS, _FURTHEST = 12, 60  # so many steps ahead at least, at most, are looked at
-_POWER = 10.0  # weights are scores to minus this power
-_FEW = 10.0  # values to judge by that halve it
-_WORST = 1.5  # times the best score; what is worse has no weight
-_LEAST = 0.01  # weight
+_WIDTH = 0.15  # by how much scores may be worse than the best: the width of a bell of weights,
+# doubled where all forecasts that are judged overlap
+_LEAST = 0.01  # of the largest weight
 _DISTANT = 0.25  # the weight of h steps ahead is h to minus this power
 
 
@@ -215,10 +214,9 @@ def weigh(
         Known values after the first origin.
     """
     scores = relative_scores([trial.past.crps(truth) for trial in trials])
-    power = _POWER * judged / (judged + _FEW)
-    best = scores.min()
-    weights = np.where(scores <= _WORST * best, (best / scores) ** power, 0.0)
-    weights = np.where(weights >= _LEAST * weights.max(), weights, 0.0)
+    width = _WIDTH * (1.0 + truth.shape[1] / max(judged, 1))
+    weights = np.exp(-(((scores / scores.min() - 1.0) / width) ** 2))
+    weights = np.where(weights >= _LEAST, weights, 0.0)
     weights /= weights.sum()
     past = _past(trials, weights, origins, truth)
     # The score of a mixture is at most the mean of those of its parts.
