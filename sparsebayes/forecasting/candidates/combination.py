@@ -59,17 +59,20 @@ class Combination:
     weights : ndarray, (C,)
     candidates : list of Candidate
         All that were tried, the best first.
+    whole : bool
+        Whether values are whole numbers.
     """
 
     models: list[Settled]
     weights: Array
     candidates: list[Candidate]
+    whole: bool = False
 
     def forecasts(
         self, record: Record, origins: Array, horizon: int, method: str = "auto"
     ) -> Mixture:
         parts = [model.forecasts(record, origins, horizon, method) for model in self.models]
-        return Mixture(parts, self.weights)
+        return Mixture(parts, self.weights, self.whole)
 
     def sample(self, record: Record, horizon: int, n_paths: int, factors: Array, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the series after the record, with standard deviations times
@@ -79,11 +82,12 @@ class Combination:
         for model, count in zip(self.models, counts, strict=True):
             if count:
                 found = model.forecasts(record, end, horizon, "auto")
-                drawn = model.sample(record, horizon, int(count), rng)
+                path = model.sample(record, horizon, int(count), rng)
                 if (factors != 1.0).any():
-                    drawn = found.mean[0] + factors * (drawn - found.mean[0])
-                paths.append(found.transform.back(drawn))
-        return rng.permutation(np.concatenate(paths))
+                    path = found.mean[0] + factors * (path - found.mean[0])
+                paths.append(found.transform.back(path))
+        drawn = rng.permutation(np.concatenate(paths))
+        return np.rint(drawn) if self.whole else drawn
 
     def summary(
         self, record: Record, origin: int, horizon: int, n_paths: int, factors: Array, rng: Any
