@@ -73,9 +73,12 @@ class Record:
         return self.filled[np.asarray(origins)[:, None] + np.arange(-length, 0)]
 
     def ahead(self, origins: Array, horizon: int) -> Array:
-        """Inputs of the steps after each origin, (n, horizon, E); the last that are known stand
-        for those that are not, which no score looks at."""
-        times = np.asarray(origins)[:, None] + np.arange(horizon)
+        """Inputs of the steps after each origin, (n, horizon, E)."""
+        return self.inputs_at(np.asarray(origins)[:, None] + np.arange(horizon))
+
+    def inputs_at(self, times: Array) -> Array:
+        """Inputs at times (...,), as (..., E); the last that are known stand for those that are
+        not, which no score looks at."""
         return self.inputs[np.minimum(times, max(len(self.inputs) - 1, 0))]
 
     def doubt(self, origins: Array, length: int, transform: Transform = LEVEL) -> Array | None:

@@ -60,11 +60,13 @@ class Recursive(Windowed):
         """How many values a forecast needs."""
         return self.recursion.differences.order + self.recursion.lags[-1]
 
-    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+    def forecasts(
+        self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
+    ) -> Forecasts:
         """From origins in a record."""
         past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
         doubt = record.doubt(origins, self.n_past, self.recursion.transform)
-        return self.recursion.gaussian(past, ahead, method, with_cov=True, doubt=doubt)
+        return self.recursion.gaussian(past, ahead, method, with_cov=with_cov, doubt=doubt)
 
     def sample(self, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the transformed series after the record."""
@@ -124,9 +126,8 @@ def try_out(
 
         if learned < embedding.first_target(Differences(())) + _FEWEST // 2:
             return []
-        past = fit(learned).forecasts(record, late, horizon, "auto")
+        past = fit(learned).forecasts(record, late, horizon, "auto", with_cov=False)
         model = fit(len(record))
-    past = Forecasts(past.mean, past.variance, transform)
     return [Trial(model, later_only(past, len(origins)))]
 
 
