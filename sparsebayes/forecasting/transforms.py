@@ -59,8 +59,8 @@ class Transform:
     def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
         """Mean and variance of y, where z is Gaussian."""
         if self.name == "log":
-            center = np.exp(np.minimum(mean + 0.5 * variance, 0.5 * _FURTHEST))
-            return center, center**2 * np.expm1(np.minimum(variance, _FURTHEST))
+            center = np.exp(np.minimum(mean + 0.5 * variance, 0.25 * _FURTHEST))
+            return center, center**2 * np.expm1(np.minimum(variance, 0.5 * _FURTHEST))
         if self.name == "sqrt":
             return mean**2 + variance, 2.0 * variance**2 + 4.0 * mean**2 * variance
         if self.name == "bounded":
@@ -80,9 +80,8 @@ class Transform:
         variance = np.einsum("...hh->...h", cov)
         center, spread = self.moments(mean, variance)
         if self.name == "log":
-            return (
-                center[..., :, None] * np.expm1(np.minimum(cov, _FURTHEST)) * center[..., None, :]
-            )
+            common = np.expm1(np.minimum(cov, 0.5 * _FURTHEST))
+            return center[..., :, None] * common * center[..., None, :]
         if self.name == "sqrt":
             return 2.0 * cov**2 + 4.0 * mean[..., :, None] * cov * mean[..., None, :]
         scale = np.sqrt(spread / np.maximum(variance, _SMALLEST))
