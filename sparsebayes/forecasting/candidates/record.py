@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,7 +66,14 @@ class Record:
 
     def until(self, origin: int) -> Record:
         """What was known before an origin, with the inputs after it."""
-        return Record(self.filled[:origin], self.inputs)
+        guesses = self.guesses
+        if guesses is not None:
+            inside = guesses.places < origin
+            cov = guesses.cov[np.ix_(inside, inside)]
+            guesses = replace(
+                guesses, places=guesses.places[inside], mean=guesses.mean[inside], cov=cov
+            )
+        return Record(self.values[:origin], self.inputs, guesses)
 
     def past(self, origins: Array, length: int) -> Array:
         """The last values before each origin, (n, length)."""

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsebayes.forecasting.autoregression import fit_recursion, process
 from sparsebayes.forecasting.candidates import linear
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Trial, Windowed, later_only
+from sparsebayes.forecasting.candidates.trial import Trial, Windowed, drawn, later_only
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences, Embedding
 from sparsebayes.forecasting.propagation import Recursion
@@ -70,7 +70,13 @@ class Recursive(Windowed):
         """Paths (n_paths, horizon) of the transformed series after the record."""
         end = np.array([len(record)])
         past, ahead = record.past(end, self.n_past), record.ahead(end, horizon)
-        return self.recursion.sample(past, ahead, n_paths, rng)[0]
+        doubt = record.doubt(end, self.n_past, self.transform)
+        if doubt is None:
+            return self.recursion.sample(past, ahead, n_paths, rng)[0]
+        # Each path has its own draw of the guesses before it.
+        levels = drawn(self.transform.of(past[0]), doubt[0], n_paths, rng)
+        pasts, aheads = self.transform.back(levels), np.repeat(ahead, n_paths, axis=0)
+        return self.recursion.sample(pasts, aheads, 1, rng)[:, 0]
 
 
 def try_out(
