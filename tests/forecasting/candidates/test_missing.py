@@ -46,22 +46,59 @@ def test_guesses_are_those_of_all_values_together(proper, gain, seasons, gaps):
 
 @pytest.mark.parametrize(("gain", "seasons"), MODELS)
 def test_old_guesses_are_settled(proper, monkeypatch, gain, seasons):
-    """By all that came before the missing value that takes their place."""
+    """One after another at known values, where there are too many; then others go on alone."""
     monkeypatch.setattr(missing, "_CARRIED", 3)
     rng = np.random.default_rng(1)
     values = rng.standard_normal(30).cumsum()
-    gaps = np.array([2, 3, 8, 9, 14, 20, 21, 26])
+    gaps = np.array([2, 3, 8, 9, 10, 11, 14, 20, 21, 26])
     values[gaps] = np.nan
     inputs = np.empty((30, 0))
+    held, ends = [], {}
+    for t in range(30):
+        if t in gaps:
+            held.append(t)
+        elif len(held) > 3:
+            ends[held[0]] = t + 1, list(held)
+            held = held[1:]
+    assert len(ends) == 7
+    ends |= {t: (30, list(held)) for t in held}
     mean, cov = missing._interpolated(values, gain, Record(values, inputs), seasons)
-    for i, place in enumerate(gaps):
-        end = gaps[i + 3] + 1 if i + 3 < len(gaps) else 30
+    for i, place in enumerate(gaps.tolist()):
+        end, together = ends[place]
         middle, spread = expected(gain, seasons, values[:end], inputs)
-        assert mean[i] == pytest.approx(middle[i], abs=1e-9), place
-        held = slice(i, min(i + 4, len(gaps)))
-        np.testing.assert_allclose(cov[i, held], spread[i, held], atol=1e-9)
+        assert mean[i] == pytest.approx(middle[i], abs=1e-9)
+        others = np.searchsorted(gaps, together)
+        np.testing.assert_allclose(cov[i, others], spread[i, others], atol=1e-9)
     np.testing.assert_array_equal(cov, cov.T)
-    assert cov[0, 4] == 0.0
+    assert cov[0, -1] == 0.0
+
+
+def test_long_gaps_are_bridged(monkeypatch):
+    """Nothing is settled before the gap ends; what is unsure of it stays a covariance."""
+    rng = np.random.default_rng(5)
+    y = 0.5 * rng.standard_normal(400).cumsum() + rng.standard_normal(400)
+    values = y.copy()
+    values[150:290] = np.nan
+    record = Record(values, np.empty((400, 0)))
+    found = guess_missing(record, [LEVEL], Seasons()).guesses
+    monkeypatch.setattr(missing, "_CARRIED", 1000)
+    exact = guess_missing(record, [LEVEL], Seasons()).guesses
+    std = np.sqrt(np.diagonal(exact.cov))
+    np.testing.assert_allclose(found.mean / std, exact.mean / std, atol=0.1)
+    np.testing.assert_allclose(np.diagonal(found.cov), std**2, rtol=0.02)
+    lowest = np.linalg.eigvalsh(found.cov)[0]
+    assert lowest > -0.02 * std.max() ** 2
+    changes = np.diff(np.eye(140), axis=0)
+    assert (np.einsum("ij,jk,ik->i", changes, found.cov, changes) > 0).all()
+
+
+def test_gaps_that_are_too_long_are_settled_before_they_end(monkeypatch):
+    monkeypatch.setattr(missing, "_MOST", 20)
+    y = np.random.default_rng(6).standard_normal(120).cumsum()
+    y[40:90] = np.nan
+    found = guess_missing(Record(y, np.empty((120, 0))), [LEVEL], Seasons()).guesses
+    assert np.isfinite(found.mean).all() and np.isfinite(found.cov).all()
+    assert (np.diagonal(found.cov) > 0).all()
 
 
 def test_many_missing_values():
