@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -19,7 +19,7 @@ from sparsebayes.forecasting.candidates.seasons import Seasons, short
 from sparsebayes.forecasting.candidates.waves import wave_orders
 from sparsebayes.forecasting.lag_choice import Choice, choose, cycle
 from sparsebayes.forecasting.lags import Differences, Embedding
-from sparsebayes.forecasting.transforms import Transform, worth_trying
+from sparsebayes.forecasting.transforms import Transform, are_counts, worth_trying
 
 Array = np.ndarray
 _FEWEST = 3  # values of a series
@@ -134,6 +134,8 @@ def mixture(
     season = round(periods[0]) if periods and periods[0] <= _FURTHEST else 1
     record = guess_missing(record, transforms, seasons)
     combination, past = combine(record, transforms, seasons, season, exog_lags, random_state)
+    if choice.transform is None and are_counts(record.values):
+        combination = replace(combination, whole=True)
     errors = past.normal_scores()
     held = int(record.known[past.origins[0] :].sum())
     factors = np.ones(1) if calibrate is None else step_factors(errors, held)

@@ -114,8 +114,9 @@ class Forecaster(BaseEstimator):
     are: smoothing steps over them, and autoregressions take Gaussian guesses, with their
     covariance, among their lags.
 
-    Weights are the scores of the past to a power of at most −10, near 0 where there are few values
-    to judge by. Where the mixture would have done worse than the naive forecast, it is that.
+    Weights fall like a bell with the distance of scores from the best, of width 0.15, or more
+    where there are few values to judge by. Where the mixture would have done worse than the naive
+    forecast, it is that.
     For one autoregression "auto" compares, on the same values, the evidence of linear models of
     no difference, that of one step, that of a season (twelve for monthly data and so on, or the
     peak of the autocorrelation), and the last two together; no difference is preferred by 3 nats.

@@ -101,10 +101,13 @@ class Mixture:
         All of the same shape, of the same series.
     weights : ndarray, (len(parts),)
         They sum to 1.
+    whole : bool
+        Whether values are whole numbers, and so are quantiles.
     """
 
     parts: Sequence[Forecasts]
     weights: Array
+    whole: bool = False
 
     def __len__(self) -> int:
         return len(self.parts[0])
@@ -138,8 +141,10 @@ class Mixture:
     def quantile(self, probability: float) -> Array:
         """Of the series itself."""
         if len(self.parts) == 1:
-            return self.parts[0].quantile(probability)
-        return _quantile(self.parts, self.weights, probability)
+            found = self.parts[0].quantile(probability)
+        else:
+            found = _quantile(self.parts, self.weights, probability)
+        return np.rint(found) if self.whole else found
 
     def interval(self, coverage: float) -> tuple[Array, Array]:
         """Limits of the central interval of the series itself."""
@@ -147,13 +152,14 @@ class Mixture:
 
     def losses(self, truth: Array) -> tuple[Array, Array]:
         """Negative log densities and continuous ranked probability scores of what came."""
-        if len(self.parts) == 1:
+        if len(self.parts) == 1 and not self.whole:
             return self.parts[0].losses(truth)
         return -self.log_density(truth), _integrated_crps(self, truth)
 
     def widened(self, factors: Array) -> Mixture:
         """With standard deviations of all parts times `factors` (horizon,)."""
-        return Mixture([part.widened(factors) for part in self.parts], self.weights)
+        parts = [part.widened(factors) for part in self.parts]
+        return Mixture(parts, self.weights, self.whole)
 
 
 def _quantile(parts: Sequence[Forecasts], weights: Array, probability: float) -> Array:

@@ -25,10 +25,9 @@ Array = np.ndarray
 
 _ORIGINS = 40
 _STEPS, _FURTHEST = 12, 60  # so many steps ahead at least, at most, are looked at
-_POWER = 10.0  # weights are scores to minus this power
-_FEW = 10.0  # values to judge by that halve it
-_WORST = 1.5  # times the best score; what is worse has no weight
-_LEAST = 0.01  # weight
+_WIDTH = 0.15  # by how much scores may be worse than the best: the width of a bell of weights,
+# doubled where all forecasts that are judged overlap
+_LEAST = 0.01  # of the largest weight
 _DISTANT = 0.25  # the weight of h steps ahead is h to minus this power
 
 
@@ -60,17 +59,20 @@ class Combination:
     weights : ndarray, (C,)
     candidates : list of Candidate
         All that were tried, the best first.
+    whole : bool
+        Whether values are whole numbers.
     """
 
     models: list[Settled]
     weights: Array
     candidates: list[Candidate]
+    whole: bool = False
 
     def forecasts(
         self, record: Record, origins: Array, horizon: int, method: str = "auto"
     ) -> Mixture:
         parts = [model.forecasts(record, origins, horizon, method) for model in self.models]
-        return Mixture(parts, self.weights)
+        return Mixture(parts, self.weights, self.whole)
 
     def sample(self, record: Record, horizon: int, n_paths: int, factors: Array, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the series after the record, with standard deviations times
@@ -80,11 +82,12 @@ class Combination:
         for model, count in zip(self.models, counts, strict=True):
             if count:
                 found = model.forecasts(record, end, horizon, "auto")
-                drawn = model.sample(record, horizon, int(count), rng)
+                path = model.sample(record, horizon, int(count), rng)
                 if (factors != 1.0).any():
-                    drawn = found.mean[0] + factors * (drawn - found.mean[0])
-                paths.append(found.transform.back(drawn))
-        return rng.permutation(np.concatenate(paths))
+                    path = found.mean[0] + factors * (path - found.mean[0])
+                paths.append(found.transform.back(path))
+        drawn = rng.permutation(np.concatenate(paths))
+        return np.rint(drawn) if self.whole else drawn
 
     def summary(
         self, record: Record, origin: int, horizon: int, n_paths: int, factors: Array, rng: Any
@@ -215,10 +218,9 @@ def weigh(
         Known values after the first origin.
     """
     scores = relative_scores([trial.past.crps(truth) for trial in trials])
-    power = _POWER * judged / (judged + _FEW)
-    best = scores.min()
-    weights = np.where(scores <= _WORST * best, (best / scores) ** power, 0.0)
-    weights = np.where(weights >= _LEAST * weights.max(), weights, 0.0)
+    width = _WIDTH * (1.0 + truth.shape[1] / max(judged, 1))
+    weights = np.exp(-(((scores / scores.min() - 1.0) / width) ** 2))
+    weights = np.where(weights >= _LEAST, weights, 0.0)
     weights /= weights.sum()
     past = _past(trials, weights, origins, truth)
     # The score of a mixture is at most the mean of those of its parts.

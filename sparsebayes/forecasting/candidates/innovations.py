@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.signal import lfilter
 from scipy.special import gammaln
 
 from sparsebayes.forecasting.candidates.seasons import Seasons
@@ -23,6 +24,7 @@ from sparsebayes.forecasting.candidates.seasons import Seasons
 Array = np.ndarray
 
 _WIDE = 1e6  # variance of what is unknown, in units of σ²
+_FADING = 0.97  # of what errors tell of σ², a step
 _DEGREES, _SCALE = 1.0, 0.1  # of the prior of σ², in units of the variance of the differences
 _LEVELS = (0.02, 0.1, 0.25, 0.5, 0.75, 0.95)
 _SLOPES = (0.02, 0.1)  # of the gain of the level
@@ -230,8 +232,8 @@ class Noise:
         counted = np.isfinite(squares[:, 0])
         counted[np.flatnonzero(counted)[:first]] = False
         squares = np.where(counted[:, None], squares, 0.0)
-        degrees = _DEGREES + np.concatenate([[0.0], np.cumsum(counted)])
-        sums = np.vstack([np.zeros(squares.shape[1]), np.cumsum(squares, axis=0)])
+        degrees = _DEGREES + _faded(counted[:, None].astype(np.float64))[:, 0]
+        sums = _faded(squares)
         scale = (_DEGREES * _SCALE + sums) / degrees[:, None]
         nu, before = degrees[:-1, None], scale[:-1]
         density = (
@@ -247,6 +249,12 @@ class Noise:
     def variance(self, t: int) -> Array:
         """Of the errors after step t, (B,): that of Student's distribution, or nearly."""
         return self.scale[t] * self.degrees[t] / max(self.degrees[t] - 2.0, 1.0)
+
+
+def _faded(values: Array) -> Array:
+    """Sums (N + 1, B) of the values before each step, the older the less."""
+    sums = lfilter([1.0], [1.0, -_FADING], values, axis=0)
+    return np.vstack([np.zeros(values.shape[1]), sums])
 
 
 def responses(gains: Gains, design: Design, horizon: int) -> Array:
