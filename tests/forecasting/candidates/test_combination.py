@@ -69,7 +69,7 @@ def test_few_values_to_judge_by_leave_weights_near_even():
     assert many["good"] > 0.7
     assert max(few.values()) < 0.6 and few["good"] < many["good"]
     none = weights_of(*trials, judged=0)[0]
-    np.testing.assert_allclose(list(none.values()), 1 / 3)
+    np.testing.assert_allclose(list(none.values()), 1 / 3, atol=0.02)
 
 
 def test_worse_than_the_naive_forecast_is_that_alone():

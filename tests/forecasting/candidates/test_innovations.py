@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, multivariate_t
+from scipy.stats import t as student
 
 from sparsebayes.forecasting.candidates import innovations
 from sparsebayes.forecasting.candidates.innovations import Design, Gains, Noise, State, ahead, run
@@ -69,8 +70,9 @@ def test_densities_of_the_next_values_are_that_of_all(model, values):
     assert total == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_evidence_is_the_density_with_unknown_noise(model, values):
-    """σ² with a Gamma prior of its inverse makes one Student of all values."""
+def test_the_evidence_is_the_density_with_unknown_noise(model, values, monkeypatch):
+    """σ² with a Gamma prior of its inverse makes one Student of all values, if none fades."""
+    monkeypatch.setattr(innovations, "_FADING", 1.0)
     gain, design, start = model
     found = run(values, gain, design, np.empty(0), start)
     noise = Noise.of(found, 0)
@@ -84,6 +86,32 @@ def test_the_evidence_is_the_density_with_unknown_noise(model, values):
     power = off @ np.linalg.solve(cov[np.ix_(known, known)], off)
     expected = (degrees * scale + power) / (degrees + known.sum())
     assert noise.scale[-1, 0] == pytest.approx(expected)
+
+
+def test_old_errors_tell_less_of_the_noise():
+    """One value after another, each by Student's density given those before."""
+    design = design_of(Seasons(), COUNT)
+    y = np.random.default_rng(0).standard_normal(COUNT)
+    y[[4, 5, 11]] = np.nan
+    found = run(y, gains(0.4), design, np.empty(0))
+    noise = Noise.of(found, 2)
+    degrees, power, total = innovations._DEGREES, 0.0, 0.0
+    told = 0.0
+    for t in range(COUNT):
+        scale = (innovations._DEGREES * innovations._SCALE + power) / degrees
+        assert noise.degrees[t] == pytest.approx(degrees)
+        assert noise.scale[t, 0] == pytest.approx(scale)
+        assert noise.evidence[t, 0] == pytest.approx(total, abs=1e-12)
+        square, counts = 0.0, bool(np.isfinite(y[t]) and t > 1)
+        if counts:
+            variance = found.variances[t, 0]
+            total += student(degrees, scale=np.sqrt(scale * variance)).logpdf(found.errors[t, 0])
+            square = found.errors[t, 0] ** 2 / variance
+        told = innovations._FADING * told + counts
+        degrees, power = innovations._DEGREES + told, innovations._FADING * power + square
+    assert noise.evidence[-1, 0] == pytest.approx(total)
+    left = noise.degrees[-1]
+    assert noise.variance(COUNT)[0] == pytest.approx(noise.scale[-1, 0] * left / (left - 2))
 
 
 def test_the_evidence_leaves_the_first_values_out():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsebayes.forecasting.candidates import smoothing
+from sparsebayes.forecasting.candidates import innovations, smoothing
 from sparsebayes.forecasting.candidates.innovations import Design, Gains, ahead, run
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons, short
@@ -45,10 +45,14 @@ def test_kinds_and_names():
 
 
 @pytest.mark.parametrize("level", [0.1, 0.5, 0.95])
-def test_gains_and_noise_are_found(level):
+def test_gains_and_noise_are_found(monkeypatch, level):
     y = 40 + made(gains(level), Seasons(), 500, noise=3.0)
     plain = tried(y, [400])[0].model
     assert abs(plain.share @ plain.gains.level - level) < 0.1
+    noise = plain.share @ plain.variance * plain.units.scale**2
+    assert noise == pytest.approx(9.0, rel=0.25)  # by the last of the errors, mostly
+    monkeypatch.setattr(innovations, "_FADING", 1.0)
+    plain = tried(y, [400])[0].model
     noise = plain.share @ plain.variance * plain.units.scale**2
     assert noise == pytest.approx(9.0, rel=0.15)
 
