@@ -166,18 +166,20 @@ def _quantile(parts: Sequence[Forecasts], weights: Array, probability: float) ->
     """Between the quantiles of the parts, by halving: there the function rises."""
     ends = []
     for part in parts:
-        edge = part.mean + ndtri(probability) * part.std
         if part.transform.name == "sqrt":  # both branches
-            other = part.mean - ndtri(probability) * part.std
-            ends += [np.zeros_like(edge), np.maximum(edge**2, other**2)]
+            root = np.abs(part.mean) + ndtri(0.5 + 0.5 * probability) * part.std
+            ends += [np.zeros_like(root), root**2]
         else:
-            ends.append(part.transform.back(edge))
+            ends.append(part.transform.back(part.mean + ndtri(probability) * part.std))
     low, high = np.min(ends, axis=0), np.max(ends, axis=0)
-    least = sum(w * part.below(low) for w, part in zip(weights, parts, strict=True))
-    high = np.where(least >= probability, low, high)  # all that lies at a bound
+
+    def below(y: Array) -> Array:
+        return sum(w * part.below(y) for w, part in zip(weights, parts, strict=True))
+
+    high = np.where(below(low) >= probability, low, high)  # what is probable at a bound lies there
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        under = sum(w * part.below(middle) for w, part in zip(weights, parts, strict=True))
+        under = below(middle)
         low, high = (
             np.where(under < probability, middle, low),
             np.where(under < probability, high, middle),

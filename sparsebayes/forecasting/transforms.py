@@ -100,8 +100,11 @@ class Transform:
 
     def log_density(self, y: Array, mean: Array, std: Array) -> Array:
         """Of y; at the bound of "bounded" that of z."""
-        z = (self.of(y) - mean) / std
-        return self.log_slope(y) - 0.5 * np.log(2.0 * np.pi) - np.log(std) - 0.5 * z**2
+        root = self.of(y)
+        bell = -0.5 * ((root - mean) / std) ** 2
+        if self.name == "sqrt":  # both branches
+            bell = np.logaddexp(bell, -0.5 * ((root + mean) / std) ** 2)
+        return self.log_slope(y) - 0.5 * np.log(2.0 * np.pi) - np.log(std) + bell
 
 
 LEVEL, BOUNDED, LOG, SQRT = (Transform(name) for name in ("level", "bounded", "log", "sqrt"))

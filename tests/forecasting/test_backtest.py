@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sparsebayes import RVR, scores
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.transforms import LOG
 
 PLAIN = {"difference": None, "transform": None}
 SCORES = ["nlpd", "crps", "coverage", "absolute_error", "squared_error"]
@@ -64,14 +65,14 @@ def test_scores_of_lognormal_forecasts():
     rng = np.random.default_rng(0)
     mean, variance = np.array([[0.3, 1.0]]), np.array([[0.2, 0.5]])
     truth = np.array([[1.1, 4.0]])
-    density, crps = Forecasts(mean, variance, True).losses(truth)
+    density, crps = Forecasts(mean, variance, LOG).losses(truth)
     draws = np.exp(mean + np.sqrt(variance) * rng.standard_normal((200_000, 2)))
     spread = np.abs(draws[:100_000] - draws[100_000:]).mean(axis=0)
     expected = np.abs(draws - truth).mean(axis=0) - 0.5 * spread
     np.testing.assert_allclose(crps[0], expected, rtol=0.02)
     frozen = lognorm(np.sqrt(variance), scale=np.exp(mean))
     np.testing.assert_allclose(density, -frozen.logpdf(truth))
-    level_mean, level_std = Forecasts(mean, variance, True).levels()
+    level_mean, level_std = Forecasts(mean, variance, LOG).levels()
     np.testing.assert_allclose([level_mean, level_std], [frozen.mean(), frozen.std()])
 
 

@@ -316,10 +316,10 @@ def test_update_then_predict_is_a_longer_history(driven):
     kept = model.estimator_
     model.update(y[120:130], X[120:130]).update(y[130:131], X[130:131])
     assert model.estimator_ is kept and len(model.y_) == 131
-    longer = pickle.loads(pickle.dumps(model))
-    longer.y_, longer.X_ = y[:131], X[:131]
-    expected = longer.predict(3, X[131:134], return_std=True)
-    np.testing.assert_array_equal(model.predict(3, X[131:134], return_std=True), expected)
+    mean, std = model.predict(3, X[131:134], return_std=True)
+    expected = clone(model).fit(y[:120], X[:120]).backtest(y[:134], 3, X=X[:134], start=131)["auto"]
+    np.testing.assert_allclose(mean, expected.mean[0], rtol=1e-12)
+    np.testing.assert_allclose(std, expected.std[0], rtol=1e-12)
     with pytest.raises(ValueError, match="X_new is missing"):
         model.update(y[131:133])
     with pytest.raises(ValueError, match=r"X_new must have a row for each of the 2"):
@@ -333,6 +333,9 @@ def test_update_continues_the_index():
     assert model.predict(2).index.equals(y.index[53:55])
     model.update(y[53:55].to_numpy())
     assert model.predict(2).index.equals(y.index[55:57])
+    model.update(y[57:58])  # two times are skipped
+    assert model.index_.equals(y.index[:58]) and np.isnan(model.y_[55:57]).all()
+    assert model.predict(2).index.equals(y.index[58:60])
     with pytest.raises(ValueError, match="y_new must go on where y ends"):
         model.update(y[57:58])
     with pytest.raises(ValueError, match=r"y_new has -1 at position 0.*no logarithm"):
@@ -367,10 +370,17 @@ def test_refused_forecasts(fitted, call, match):
         ({"lags": 12}, np.arange(10.0), r"y has 10 values, too few for lags=\[1, .*at least 14"),
         ({"lags": 3, "difference": [12]}, np.arange(15.0), r"after differences at \[12\]"),
         ({"transform": "log"}, np.arange(20.0), r"y has 0 at position 0.*transform=None"),
-        ({"transform": "sqrt"}, np.arange(20.0), r"transform must be one of"),
+        ({"transform": "sqrt"}, np.arange(20.0) - 1, r"y has -1 at position 0.*no root"),
+        ({"transform": "root"}, np.arange(20.0), r"transform must be one of"),
         ({"step": 0}, np.arange(20.0), r"step must be a whole number >= 1"),
         ({"lags": "all"}, np.arange(20.0), r"lags must be a whole number or a list"),
-        ({}, np.ones(1), r"too few"),
+        ({"lags": 1}, np.ones(1), r"too few"),
+        ({}, np.ones(2), r"y has 2 known value\(s\), but a forecast needs at least 3"),
+        ({}, [1.0, np.nan, 2.0, np.nan], r"y has 2 known value\(s\)"),
+        ({}, np.full(9, np.nan), r"all 9 are missing"),
+        ({}, [1.0, np.inf, 2.0], r"y has inf at position 1"),
+        ({"seasons": 1}, np.arange(20.0), r"seasons must be longer than one step, got 1"),
+        ({"seasons": "week"}, np.arange(20.0), r"seasons must be 'auto', None, a number"),
     ],
 )
 def test_refused_fits(params, y, match):

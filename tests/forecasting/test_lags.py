@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
+from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lag_choice import Choice, choose
 from sparsebayes.forecasting.lags import Differences, Embedding, as_exog_lags, as_lags, as_periods
+from sparsebayes.forecasting.transforms import LEVEL, LOG
 
 
 def auto(y, season=1, step=1, **given):
-    given = {"lags": None, "periods": None, "log": None} | given
-    return choose(y, np.empty((len(y), 0)), (), season, step, Choice(**given))
+    given = {"lags": None, "periods": None, "transform": None} | given
+    return choose(Record(y, np.empty((len(y), 0))), (), season, step, Choice(**given))
 
 
 @pytest.mark.parametrize("periods", [(), (1,), (3,), (1, 4), (2, 2), (1, 1, 5)])
@@ -38,10 +40,22 @@ def test_responses_are_the_linear_part(periods):
 
 def test_rows():
     series, inputs = np.arange(10.0), np.arange(20.0).reshape(10, 2)
-    rows = Embedding((1, 3), (0, 2)).rows(series, inputs, 3)
+    embedding = Embedding((1, 3), (0, 2))
+    rows = embedding.rows(series, embedding.lagged(inputs), np.arange(3, 10))
     assert rows.shape == (7, 6)
     np.testing.assert_array_equal(rows[0], [2, 0, 6, 7, 2, 3])
     np.testing.assert_array_equal(rows[-1], [8, 6, 18, 19, 14, 15])
+
+
+def test_lagged_inputs_reach_as_far_ahead_as_they_are_known():
+    inputs = np.arange(20.0).reshape(10, 2)
+    lagged = Embedding((1,), (2, 3)).lagged(inputs)
+    assert lagged.shape == (12, 4)  # the last rows tell of two steps more
+    np.testing.assert_array_equal(lagged[11], [18, 19, 16, 17])
+    np.testing.assert_array_equal(lagged[5], [6, 7, 4, 5])
+    np.testing.assert_array_equal(lagged[2], [0, 1, 0, 1])  # before the beginning the first stands
+    assert Embedding((1,), ()).lagged(np.empty((10, 0))).shape == (10, 0)
+    assert [Embedding((1,), (2, 3)).rows_needed(h) for h in (1, 2, 5)] == [0, 0, 3]
 
 
 def test_numbers_and_lists_of_lags():
@@ -88,7 +102,7 @@ def seasonal(n=120, seed=0):
 def test_chosen_for_a_growing_season():
     for season in (12, 1):  # told by the dates, or found
         choice = auto(seasonal(), season)
-        assert choice.log and choice.periods == (12,)
+        assert choice.transform == LOG and choice.periods == (12,)
 
 
 def test_chosen_for_growth_that_levels_hide():
@@ -96,19 +110,19 @@ def test_chosen_for_growth_that_levels_hide():
     t = np.arange(120)
     noise = 0.03 * np.random.default_rng(0).standard_normal(120)
     y = np.exp(5 + 0.01 * t + 0.15 * np.sin(np.pi * t / 6) + noise)
-    assert auto(y, 12, log=False).periods == ()
+    assert auto(y, 12, transform=LEVEL).periods == ()
     choice = auto(y, 12)
-    assert choice.log and choice.periods == (12,)
+    assert choice.transform == LOG and choice.periods == (12,)
 
 
 def test_chosen_for_a_random_walk():
     walk = np.cumsum(np.random.default_rng(0).standard_normal(200))
     choice = auto(walk)
-    assert choice.periods == (1,) and not choice.log
+    assert choice.periods == (1,) and choice.transform == LEVEL
     positive = walk - walk.min() + 2.0  # steps do not grow with the level
     choice = auto(positive)
-    assert choice.periods == (1,) and not choice.log
-    assert auto(np.exp(0.1 * walk)).log
+    assert choice.periods == (1,) and choice.transform == LEVEL
+    assert auto(np.exp(0.1 * walk)).transform == LOG
 
 
 def test_chosen_for_an_autoregression():
@@ -125,15 +139,15 @@ def test_what_is_given_stays():
     y = seasonal(60)
     assert auto(y, lags=(1, 5)).lags == (1, 5)
     assert auto(y, periods=(1, 12)).periods == (1, 12)
-    assert not auto(y, log=False).log
-    assert auto(y, periods=(1,)).log
-    assert not auto(y - y.mean(), periods=(1,)).log
-    assert not auto(y, periods=()).log
+    assert auto(y, transform=LEVEL).transform == LEVEL
+    assert auto(y, periods=(1,)).transform == LOG
+    assert auto(y - y.mean(), periods=(1,)).transform == LEVEL
+    assert auto(y, periods=()).transform == LEVEL
 
 
 def test_short_series_leave_no_choice():
     choice = auto(np.array([3.0, 1.0, 2.0, 5.0]))
-    assert choice == Choice((1,), (), False)
+    assert choice == Choice((1,), (), LEVEL)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -143,6 +157,5 @@ def test_a_wandering_season_takes_two_differences(seed):
     yearly = np.zeros(180)
     for t in range(180):
         yearly[t] = (yearly[t - 12] if t >= 12 else 0.0) + shocks[t]
-    given = Choice(None, None, True)
     y = np.exp(5.0 + np.cumsum(yearly) / 12.0)
-    assert choose(y, np.empty((180, 0)), (), 12, 1, given).periods == (1, 12)
+    assert auto(y, 12, transform=LOG).periods == (1, 12)

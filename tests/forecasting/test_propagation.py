@@ -11,6 +11,7 @@ from sparsebayes import RVR
 from sparsebayes.basis import RBF, Linear
 from sparsebayes.forecasting.lags import Differences
 from sparsebayes.forecasting.propagation import LIMIT, Recursion, draw, follow_means, propagate
+from sparsebayes.forecasting.transforms import LEVEL
 from sparsebayes.uncertain.moment_maps import moment_map
 
 LAGS = (1, 2, 4)
@@ -92,7 +93,7 @@ def nonlinear():
 @pytest.mark.parametrize("periods", [(), (1,), (1, 2)])
 def test_gaussian_paths_agree_with_sampled_paths(nonlinear, periods):
     model, y = nonlinear
-    recursion = Recursion(model, (1, 2), False, Differences(periods), 0.2, 1.5)
+    recursion = Recursion(model, (1, 2), LEVEL, Differences(periods), 0.2, 1.5)
     history, known = y[None, -8:], np.zeros((1, 3, 0))
     paths = recursion.sample(history, known, 40_000, np.random.RandomState(0))[0]
     found = recursion.gaussian(history, known, "exact", with_cov=True)
@@ -118,7 +119,7 @@ def test_covariances_are_positive_semidefinite(nonlinear, method):
 
 def test_paths_do_not_depend_on_their_batch(nonlinear):
     model, y = nonlinear
-    recursion = Recursion(model, (1, 2), False, Differences((1,)), 0.0, 1.0)
+    recursion = Recursion(model, (1, 2), LEVEL, Differences((1,)), 0.0, 1.0)
     history, known = np.lib.stride_tricks.sliding_window_view(y, 3), np.zeros((198, 12, 0))
     together = recursion.gaussian(history, known, "exact")
     with sklearn.config_context(working_memory=0.05):
@@ -130,7 +131,7 @@ def test_paths_do_not_depend_on_their_batch(nonlinear):
 def test_unstable_recursions_stay_finite_and_say_so():
     rows = np.linspace(-1, 1, 20)[:, None]
     model = BayesianRidge().fit(rows, 100 * rows[:, 0] + 0.1 * np.sin(9 * rows[:, 0]))
-    recursion = Recursion(model, (1,), False, Differences(()), 0.0, 2.0)
+    recursion = Recursion(model, (1,), LEVEL, Differences(()), 0.0, 2.0)
     history, known = np.ones((1, 1)), np.zeros((1, 400, 0))
     for method in ("naive", "taylor"):
         with pytest.warns(RuntimeWarning, match=r"without bound.* at step 4.*use a difference"):

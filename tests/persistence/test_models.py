@@ -268,6 +268,33 @@ def test_processes_and_forecasters(tmp_path):
     assert_array_equal(persistence.load(tmp_path / "model.skops").predict(3), forecaster.predict(3))
 
 
+def test_mixtures_of_forecasts(tmp_path):
+    """Loaded ones go on as the fitted ones would, to the bit."""
+    rng = np.random.default_rng(0)
+    t = np.arange(90)
+    inputs = rng.standard_normal((100, 1))
+    y = 20 + 5 * np.sin(np.pi * t / 6) + inputs[:90, 0] + rng.standard_normal(90)
+    y[[5, 40, 41, 88]] = np.nan
+    fitted = Forecaster(random_state=0).fit(y, inputs[:90])
+    persistence.save(fitted, tmp_path / "model.skops")
+    loaded = persistence.load(tmp_path / "model.skops")
+    assert loaded.chosen_ == fitted.chosen_ and loaded.candidates_ == fitted.candidates_
+    for _ in range(2):
+        for one, other in (
+            (m.predict(5, inputs[90:], return_cov=True) for m in (loaded, fitted)),
+            (m.predict_interval(5, 0.9, inputs[90:]) for m in (loaded, fitted)),
+            (m.simulate(5, 4, inputs[90:]) for m in (loaded, fitted)),
+        ):
+            for ours, theirs in zip(one, other, strict=True):
+                assert_array_equal(ours, theirs)
+        for model in (loaded, fitted):
+            model.update([21.0, np.nan], inputs[90:92])
+    panel = Forecaster().fit(np.column_stack([y, y[::-1]]))
+    persistence.save(panel, tmp_path / "panel.skops")
+    again = persistence.load(tmp_path / "panel.skops")
+    assert_array_equal(again.predict(4), panel.predict(4))
+
+
 def test_dates_cannot_be_kept(tmp_path):
     pandas = pytest.importorskip("pandas")
     walk = np.cumsum(np.random.default_rng(0).standard_normal(50))

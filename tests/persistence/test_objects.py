@@ -115,6 +115,19 @@ def forecasters():
     for estimator in (RVR("linear"), gpr, BayesianRidge(), make_pipeline(StandardScaler(), gpr)):
         yield Forecaster(estimator, lags=2, difference=1, transform=None).fit(WALK)
     yield Forecaster(RVR("linear"), lags=2).fit(WALK, np.arange(60.0)[:, None])
+    yield from mixtures()
+
+
+def mixtures():
+    """Forecasters of all kinds of candidates, a gap, a season and two series."""
+    gap = np.where(np.arange(60) % 13 == 5, np.nan, WALK)
+    for y in (gap, X.ravel(), np.exp(0.1 * WALK), np.rint(np.abs(WALK))):
+        yield Forecaster(seasons=4).fit(y, np.sin(np.arange(60.0))[:, None])
+    curved = np.full(90, 0.4)
+    for t in range(1, 90):
+        curved[t] = 3.7 * curved[t - 1] * (1 - curved[t - 1])
+    yield Forecaster().fit(curved)
+    yield Forecaster().fit(np.column_stack([WALK, gap]))
 
 
 def denoisers():
@@ -253,8 +266,8 @@ def test_the_documentation_has_the_list():
 def test_what_is_shared_stays_shared():
     model = Forecaster(RVR("linear"), lags=2, difference=1, transform=None).fit(WALK)
     again = objects.unpack(objects.pack(model))
-    assert model.estimator_ is model._recursion.model
-    assert again.estimator_ is again._recursion.model
+    assert model.estimator_ is model._one.fitted.combination.models[0].recursion.model
+    assert again.estimator_ is again._one.fitted.combination.models[0].recursion.model
     state = np.random.RandomState(0)
     shared = objects.unpack(objects.pack({"a": state, "b": [state]}))
     assert shared["a"] is shared["b"][0]

@@ -13,7 +13,9 @@ from sparsebayes.forecasting.candidates.smoothing import Units, filtered_by_all
 from sparsebayes.forecasting.transforms import Transform
 
 Array = np.ndarray
-_CARRIED = 60  # missing values that later ones correct
+_CARRIED = 60  # missing values that later ones correct, and more while their gap is new
+_MOST = 500  # of them in all
+_SETTLING = 15  # known values by which what is more than that is nearly gone
 
 
 def guess_missing(record: Record, transforms: Sequence[Transform], seasons: Seasons) -> Record:
@@ -72,17 +74,21 @@ def _interpolated(
         if np.isfinite(value):
             mean = mean + link * (value - middle) / variance
             cov = cov + np.outer(push, push) - np.outer(link, link) / variance
-            continue
-        cov = cov + np.outer(push, push)
-        mean = np.append(mean, middle)
-        cov = np.block([[cov, link[:, None]], [link[None], np.full((1, 1), variance)]])
-        held.append(seen_gaps)
-        seen_gaps += 1
-        if len(held) > _CARRIED:  # the oldest is as sure as it will be
-            settled_mean[held[0]] = mean[size]
-            settled_cov[held[0], held] = settled_cov[held, held[0]] = cov[size, size:]
-            mean, cov = np.delete(mean, size), np.delete(np.delete(cov, size, 0), size, 1)
-            held = held[1:]
+            done = -((_CARRIED - len(held)) // _SETTLING)
+        else:
+            cov = cov + np.outer(push, push)
+            mean = np.append(mean, middle)
+            cov = np.block([[cov, link[:, None]], [link[None], np.full((1, 1), variance)]])
+            held.append(seen_gaps)
+            seen_gaps += 1
+            done = len(held) - _MOST
+        if done > 0:  # the oldest are as sure as they will be
+            old, part = held[:done], cov[size : size + done, size:]
+            settled_mean[old] = mean[size : size + done]
+            settled_cov[np.ix_(old, held)], settled_cov[np.ix_(held, old)] = part, part.T
+            gone = np.arange(size, size + done)
+            mean, cov = np.delete(mean, gone), np.delete(np.delete(cov, gone, 0), gone, 1)
+            held = held[done:]
     settled_mean[held] = mean[size:]
     settled_cov[np.ix_(held, held)] = cov[size:, size:]
     return settled_mean, settled_cov

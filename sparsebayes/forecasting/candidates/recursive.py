@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsebayes.forecasting.autoregression import fit_recursion, process
 from sparsebayes.forecasting.candidates import linear
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Trial, Windowed, later_only
+from sparsebayes.forecasting.candidates.trial import Trial, Windowed, drawn, later_only
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences, Embedding
 from sparsebayes.forecasting.propagation import Recursion
@@ -64,15 +64,42 @@ class Recursive(Windowed):
         self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
     ) -> Forecasts:
         """From origins in a record."""
+        record = self._bridged(record)
         past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
         doubt = record.doubt(origins, self.n_past, self.recursion.transform)
         return self.recursion.gaussian(past, ahead, method, with_cov=with_cov, doubt=doubt)
 
+    def _bridged(self, record: Record) -> Record:
+        """With its own predictions for missing values of which it is surer than the guesses."""
+        if record.guesses is None:
+            return record
+        guesses = record.guesses.of(self.transform)
+        for i, place in enumerate(guesses.places.tolist()):
+            if place < self.n_past:
+                continue
+            at = np.array([place])
+            known = replace(record, guesses=guesses)
+            past, now = known.past(at, self.n_past), known.ahead(at, 1)
+            found = self.recursion.gaussian(past, now, "naive")
+            variance = float(found.variance[0, 0])
+            if variance < guesses.cov[i, i]:
+                mean, cov = guesses.mean.copy(), guesses.cov.copy()
+                mean[i], cov[i], cov[:, i] = found.mean[0, 0], 0.0, 0.0
+                cov[i, i] = variance
+                guesses = replace(guesses, mean=mean, cov=cov)
+        return replace(record, guesses=guesses)
+
     def sample(self, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the transformed series after the record."""
-        end = np.array([len(record)])
+        end, record = np.array([len(record)]), self._bridged(record)
         past, ahead = record.past(end, self.n_past), record.ahead(end, horizon)
-        return self.recursion.sample(past, ahead, n_paths, rng)[0]
+        doubt = record.doubt(end, self.n_past, self.transform)
+        if doubt is None:
+            return self.recursion.sample(past, ahead, n_paths, rng)[0]
+        # Each path has its own draw of the guesses before it.
+        levels = drawn(self.transform.of(past[0]), doubt[0], n_paths, rng)
+        pasts, aheads = self.transform.back(levels), np.repeat(ahead, n_paths, axis=0)
+        return self.recursion.sample(pasts, aheads, 1, rng)[:, 0]
 
 
 def try_out(
@@ -133,8 +160,7 @@ def try_out(
 
 def _end(record: Record, end: int) -> Record:
     """The last values before `end` from which a process learns."""
-    part = slice(max(0, end - _LONGEST), end)
-    return Record(record.filled[part], record.inputs[part])
+    return record.part(max(0, end - _LONGEST), end)
 
 
 def curvature(record: Record, transform: Transform, season: int) -> float:

@@ -81,9 +81,14 @@ class Gaussian:
         """Paths (n_paths, horizon) of the transformed series after the record."""
         found = self.forecasts(record, np.array([len(record)]), horizon, "auto")
         assert found.cov is not None
-        values, vectors = np.linalg.eigh(found.cov[0])
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        return found.mean[0] + rng.standard_normal((n_paths, horizon)) @ root.T
+        return drawn(found.mean[0], found.cov[0], n_paths, rng)
+
+
+def drawn(mean: Array, cov: Array, count: int, rng: Any) -> Array:
+    """Draws (count, k) of a Gaussian that may be sure of some values."""
+    values, vectors = np.linalg.eigh(cov)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return mean + rng.standard_normal((count, len(mean))) @ root.T
 
 
 def matched(mean: Array, cov: Array, share: Array, owner: Array, count: int) -> tuple[Array, Array]:
