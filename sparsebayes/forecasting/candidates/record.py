@@ -76,14 +76,7 @@ class Record:
 
     def until(self, origin: int) -> Record:
         """What was known before an origin, with the inputs after it."""
-        guesses = self.guesses
-        if guesses is not None:
-            inside = guesses.places < origin
-            cov = guesses.cov[np.ix_(inside, inside)]
-            guesses = replace(
-                guesses, places=guesses.places[inside], mean=guesses.mean[inside], cov=cov
-            )
-        return Record(self.values[:origin], self.inputs, guesses)
+        return replace(self.part(0, origin), inputs=self.inputs)
 
     def past(self, origins: Array, length: int) -> Array:
         """The last values before each origin, (n, length)."""
