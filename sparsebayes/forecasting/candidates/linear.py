@@ -76,8 +76,9 @@ class Linear(Windowed, Gaussian):
     lags : ndarray of int
     season : int
         Steps of the season that the prior knows, 1 if none.
-    scale : float
-        The standard deviation of the differences.
+    center, scale : float
+        What the differences are measured from, their first value if none are taken and else 0,
+        and their standard deviation.
     posterior : Posterior or None
         Of the weights of the intercept, the lags and the inputs.
     """
@@ -86,6 +87,7 @@ class Linear(Windowed, Gaussian):
     differences: Differences
     lags: Array
     season: int
+    center: float
     scale: float
     posterior: Posterior | None = None
 
@@ -93,8 +95,9 @@ class Linear(Windowed, Gaussian):
     def of(cls, y: Array, transform: Transform, differences: Differences, season: int) -> Linear:
         """The frame of a series, without weights."""
         changes = differences.apply(transform.of(y))
-        scale = float(changes.std()) or 1.0
-        return cls(transform, differences, lags_of(len(changes), season), season, scale)
+        center = 0.0 if differences.periods else float(changes[0])
+        scale = float((changes - center).std()) or 1.0
+        return cls(transform, differences, lags_of(len(changes), season), season, center, scale)
 
     def __str__(self) -> str:
         periods = ", ".join(map(str, self.differences.periods))
@@ -112,7 +115,7 @@ class Linear(Windowed, Gaussian):
         Guesses of missing values are not learned from, but learned with.
         """
         y, known, inputs = record.filled, record.known, record.inputs
-        changes = self.differences.apply(self.transform.of(y)) / self.scale
+        changes = self._measured(self.transform.of(y))
         times = np.arange(self.n_past, len(y))
         lagged = changes[(times - self.differences.order)[:, None] - self.lags]
         rows = np.hstack([np.ones((len(times), 1)), lagged, inputs[times]])
@@ -191,14 +194,19 @@ class Linear(Windowed, Gaussian):
 
     def _follow(self, levels: Array, weights: Array, inputs: Array) -> tuple[Array, Array]:
         """Means (Q, H) of the transformed series, and the rows (Q, H, D) on the way."""
-        changes = self.differences.apply(levels) / self.scale
+        changes = self._measured(levels)
         length, horizon, count = changes.shape[1], inputs.shape[1], len(self.lags)
         drive = weights[:, :1] + np.einsum("qhe,qe->qh", inputs, weights[:, 1 + count :])
         path = np.concatenate([changes, self._recursion(weights, drive, changes)], axis=1)
         rows = np.ones((len(levels), horizon, weights.shape[1]))
         rows[:, :, 1 + count :] = inputs
         rows[:, :, 1 : 1 + count] = path[:, length + np.arange(horizon)[:, None] - self.lags]
-        return self.differences.restore(levels, self.scale * path[:, length:]), rows
+        path = self.center + self.scale * path[:, length:]
+        return self.differences.restore(levels, path), rows
+
+    def _measured(self, levels: Array) -> Array:
+        """Differences of the transformed series as the weights see them."""
+        return (self.differences.apply(levels) - self.center) / self.scale
 
     def _recursion(self, weights: Array, drive: Array, changes: Array) -> Array:
         """``w_t = Σ a_l w_{t−l} + drive_t`` (Q, H) after changes (Q, at least the last lag)."""
