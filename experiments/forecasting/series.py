@@ -31,6 +31,7 @@ from sparsebayes import RVR, Forecaster
 from sparsebayes.datasets import load_benchmark
 from sparsebayes.forecasting.backtest import PathScores, score
 from sparsebayes.forecasting.forecasts import Forecasts
+from sparsebayes.forecasting.transforms import LEVEL, LOG, Transform
 
 Array = np.ndarray
 COVERAGE = 0.95
@@ -72,6 +73,10 @@ class Case:
     trend: dict[str, Any]
     log: bool = False
     first: str | None = None
+
+    @property
+    def transform(self) -> Transform:
+        return LOG if self.log else LEVEL
 
 
 DAMPED = {"trend": "add", "damped_trend": True}
@@ -134,7 +139,7 @@ def arima(case: Case, y: Array, origins: Array) -> Forecasts:
     fitted = ARIMA(values[: case.known], **case.order).fit(method="burg" if long else None)
     found = [fitted.apply(values[:origin]).get_forecast(case.horizon) for origin in origins]
     mean = np.stack([part.predicted_mean for part in found])
-    return Forecasts(mean, np.stack([part.var_pred_mean for part in found]), case.log)
+    return Forecasts(mean, np.stack([part.var_pred_mean for part in found]), case.transform)
 
 
 def ets(case: Case, y: Array, origins: Array) -> Forecasts:
@@ -149,7 +154,7 @@ def ets(case: Case, y: Array, origins: Array) -> Forecasts:
         known = ETSModel(values[:origin], **case.trend).smooth(params)
         found = known.get_prediction(start=origin, end=origin + case.horizon - 1)
         mean[i], variance[i] = found.predicted_mean, found.forecast_variance
-    return Forecasts(mean, variance, case.log)
+    return Forecasts(mean, variance, case.transform)
 
 
 def seasonal(case: Case, y: Array, origins: Array) -> Forecasts:
@@ -162,7 +167,7 @@ def seasonal(case: Case, y: Array, origins: Array) -> Forecasts:
     starts = np.arange(case.season, case.known - case.horizon + 1)
     errors = y[starts[:, None] + np.arange(case.horizon)] - again(starts)
     mean = again(origins)
-    return Forecasts(mean, np.broadcast_to(np.mean(errors**2, axis=0), mean.shape), False)
+    return Forecasts(mean, np.broadcast_to(np.mean(errors**2, axis=0), mean.shape))
 
 
 MODELS: dict[str, Callable[[Case, Array, Array], Any]] = {

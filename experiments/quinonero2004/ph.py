@@ -25,6 +25,7 @@ from sparsebayes.datasets import load_benchmark
 from sparsebayes.forecasting.autoregression import default_estimator
 from sparsebayes.forecasting.lags import Differences
 from sparsebayes.forecasting.propagation import Recursion
+from sparsebayes.forecasting.transforms import LEVEL
 
 Array = np.ndarray
 
@@ -147,7 +148,7 @@ def one(name: str, split: str, quick: bool) -> Result:
         warnings.simplefilter("ignore", ConvergenceWarning)
         model, evidence = fitted(name, *rows(data.y, data.u, data.train))
         recursion = Recursion(
-            model, tuple(range(1, N_LAGS + 1)), False, Differences(()), center=0.0, scale=1.0
+            model, tuple(range(1, N_LAGS + 1)), LEVEL, Differences(()), center=0.0, scale=1.0
         )
         losses, forecasts = {}, {}
         for method in METHODS:

@@ -103,7 +103,8 @@ class Transform:
         root = self.of(y)
         bell = -0.5 * ((root - mean) / std) ** 2
         if self.name == "sqrt":  # both branches
-            bell = np.logaddexp(bell, -0.5 * ((root + mean) / std) ** 2)
+            with np.errstate(invalid="ignore"):  # of NaN
+                bell = np.logaddexp(bell, -0.5 * ((root + mean) / std) ** 2)
         return self.log_slope(y) - 0.5 * np.log(2.0 * np.pi) - np.log(std) + bell
 
 

@@ -84,8 +84,9 @@ class Linear(Windowed, Gaussian):
     lags : ndarray of int
     season : int
         Steps of the season that the prior knows, 1 if none.
-    scale : float
-        The standard deviation of the differences.
+    center, scale : float
+        What the differences are measured from, their first value if none are taken and else 0,
+        and their standard deviation.
     waves : Seasons
         Long seasons, whose waves are inputs too.
     posterior : Posterior or None
@@ -96,6 +97,7 @@ class Linear(Windowed, Gaussian):
     differences: Differences
     lags: Array
     season: int
+    center: float
     scale: float
     waves: Seasons = NONE
     posterior: Posterior | None = None
@@ -111,9 +113,10 @@ class Linear(Windowed, Gaussian):
     ) -> Linear:
         """The frame of a series, without weights."""
         changes = differences.apply(transform.of(y))
-        scale = float(changes.std()) or 1.0
+        center = 0.0 if differences.periods else float(changes[0])
+        scale = float((changes - center).std()) or 1.0
         lags = lags_of(len(changes), season)
-        return cls(transform, differences, lags, season, scale, waves)
+        return cls(transform, differences, lags, season, center, scale, waves)
 
     def __str__(self) -> str:
         periods = ", ".join(map(str, self.differences.periods))
@@ -137,7 +140,7 @@ class Linear(Windowed, Gaussian):
         Guesses of missing values are not learned from, but learned with.
         """
         y, known = record.filled, record.known
-        changes = self.differences.apply(self.transform.of(y)) / self.scale
+        changes = self._measured(self.transform.of(y))
         times = np.arange(self.n_past, len(y))
         lagged = changes[(times - self.differences.order)[:, None] - self.lags]
         inputs = self._known(record, times)
@@ -231,14 +234,19 @@ class Linear(Windowed, Gaussian):
 
     def _follow(self, levels: Array, weights: Array, inputs: Array) -> tuple[Array, Array]:
         """Means (Q, H) of the transformed series, and the rows (Q, H, D) on the way."""
-        changes = self.differences.apply(levels) / self.scale
+        changes = self._measured(levels)
         length, horizon, count = changes.shape[1], inputs.shape[1], len(self.lags)
         drive = weights[:, :1] + np.einsum("qhe,qe->qh", inputs, weights[:, 1 + count :])
         path = np.concatenate([changes, self._recursion(weights, drive, changes)], axis=1)
         rows = np.ones((len(levels), horizon, weights.shape[1]))
         rows[:, :, 1 + count :] = inputs
         rows[:, :, 1 : 1 + count] = path[:, length + np.arange(horizon)[:, None] - self.lags]
-        return self.differences.restore(levels, self.scale * path[:, length:]), rows
+        path = self.center + self.scale * path[:, length:]
+        return self.differences.restore(levels, path), rows
+
+    def _measured(self, levels: Array) -> Array:
+        """Differences of the transformed series as the weights see them."""
+        return (self.differences.apply(levels) - self.center) / self.scale
 
     def _recursion(self, weights: Array, drive: Array, changes: Array) -> Array:
         """``w_t = Σ a_l w_{t−l} + drive_t`` (Q, H) after changes (Q, at least the last lag)."""
