@@ -12,6 +12,7 @@ Array = np.ndarray
 NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
 _FURTHEST = 700.0  # the largest logarithm that has a number
 _SMALLEST = np.finfo(np.float64).tiny
+_LARGEST = 1e300  # variance
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ class Transform:
         """Mean and variance of y, where z is Gaussian."""
         if self.name == "log":
             center = np.exp(np.minimum(mean + 0.5 * variance, 0.5 * _FURTHEST))
-            return center, center**2 * np.expm1(np.minimum(variance, _FURTHEST))
+            with np.errstate(over="ignore"):
+                spread = center**2 * np.expm1(np.minimum(variance, _FURTHEST))
+            return center, np.minimum(spread, _LARGEST)
         if self.name == "sqrt":
             return mean**2 + variance, 2.0 * variance**2 + 4.0 * mean**2 * variance
         if self.name == "bounded":
