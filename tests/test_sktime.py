@@ -230,8 +230,8 @@ def test_distributions_that_have_no_name():
     adapter = SparseBayesForecaster().fit(counts)
     found = adapter.predict_proba(FH)
     assert_allclose(found.mean()["sales"], adapter.predict(FH), rtol=0.02)
-    assert_allclose(found.ppf(0.75)["sales"], adapter.predict_quantiles(FH, alpha=0.75)["sales", 0.75],
-                    rtol=0.02)  # fmt: skip
+    quantile = adapter.predict_quantiles(FH, alpha=0.75)["sales", 0.75]
+    assert_allclose(found.ppf(0.75)["sales"], quantile, rtol=0.02)
     assert (found.ppf(0.01)["sales"] >= 0).all()
 
 
