@@ -17,6 +17,7 @@ from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
 
 Array = np.ndarray
+_ENOUGH = 10  # rows for each lag
 CURVED = 5.0  # log odds against a nonlinear model
 
 
@@ -34,7 +35,8 @@ def fit_recursion(
     Parameters
     ----------
     record : Record
-        Guesses of missing values stand among the lags, and are no targets.
+        Guesses of missing values are no targets, and stand among the lags only where there are
+        too few rows without them.
     embedding, differences : Embedding and Differences
     transform : Transform
     estimator : estimator with ``predict(X, return_std=True)``, or None
@@ -57,6 +59,11 @@ def fit_recursion(
             "longer series."
         )
     series, center, scale = standardised(transform.of(y), differences)
+    # Rows without guesses, if there are enough of them.
+    window = np.arange(1, differences.order + embedding.memory + 1)
+    complete = times[record.known[times[:, None] - window].all(axis=1)]
+    if len(complete) >= _ENOUGH * (len(embedding.lags) + 1):
+        times = complete
     rows, targets = embedding.rows(series, record.inputs, times), series[times]
     if estimator is None:
         model = default_estimator(rows, targets, random_state)

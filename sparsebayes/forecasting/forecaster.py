@@ -291,7 +291,7 @@ class Forecaster(BaseEstimator):
             mean, std = paths.mean(axis=0), paths.std(axis=0, ddof=1)
             cov = np.atleast_2d(np.cov(paths.T)) if return_cov else None
         else:
-            found = self._one.ahead(horizon, X, method)
+            found = self._one.ahead(horizon, X, method, return_cov)
             mean, std = (values[0] for values in found.levels())
             cov = found.levels_cov()[0] if return_cov else None
         ahead = self._one.as_series

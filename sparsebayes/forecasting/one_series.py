@@ -57,14 +57,17 @@ class OneSeries:
         steps = np.minimum(np.arange(horizon), len(self.fitted.factors) - 1)
         return self.fitted.factors[steps]
 
-    def mixture(self, record: Record, origins: Array, horizon: int, method: str) -> Mixture:
+    def mixture(
+        self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = False
+    ) -> Mixture:
         """Forecasts from origins in a record."""
-        found = self.fitted.combination.forecasts(record, origins, horizon, method)
+        found = self.fitted.combination.forecasts(record, origins, horizon, method, with_cov)
         return found.widened(self.factors(horizon))
 
-    def ahead(self, horizon: int, X: Any, method: str) -> Mixture:
+    def ahead(self, horizon: int, X: Any, method: str, with_cov: bool = False) -> Mixture:
         """Forecasts of the next steps."""
-        return self.mixture(self._future(horizon, X), np.array([len(self.y)]), horizon, method)
+        end = np.array([len(self.y)])
+        return self.mixture(self._future(horizon, X), end, horizon, method, with_cov)
 
     def paths(self, horizon: int, X: Any, n_paths: int, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the next steps."""

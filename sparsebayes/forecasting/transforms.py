@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 Array = np.ndarray
 NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
-_FURTHEST = 700.0  # the largest logarithm that has a number
+_FURTHEST, _LARGE = 700.0, 200.0  # logarithms that have a number, and whose products have one
 _SMALLEST = np.finfo(np.float64).tiny
 
 
@@ -59,8 +59,8 @@ class Transform:
     def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
         """Mean and variance of y, where z is Gaussian."""
         if self.name == "log":
-            center = np.exp(np.minimum(mean + 0.5 * variance, 0.25 * _FURTHEST))
-            return center, center**2 * np.expm1(np.minimum(variance, 0.5 * _FURTHEST))
+            center = np.exp(np.minimum(mean + 0.5 * variance, _LARGE))
+            return center, center**2 * np.expm1(np.minimum(variance, _LARGE))
         if self.name == "sqrt":
             return mean**2 + variance, 2.0 * variance**2 + 4.0 * mean**2 * variance
         if self.name == "bounded":
@@ -80,8 +80,7 @@ class Transform:
         variance = np.einsum("...hh->...h", cov)
         center, spread = self.moments(mean, variance)
         if self.name == "log":
-            common = np.expm1(np.minimum(cov, 0.5 * _FURTHEST))
-            return center[..., :, None] * common * center[..., None, :]
+            return center[..., :, None] * np.expm1(np.minimum(cov, _LARGE)) * center[..., None, :]
         if self.name == "sqrt":
             return 2.0 * cov**2 + 4.0 * mean[..., :, None] * cov * mean[..., None, :]
         scale = np.sqrt(spread / np.maximum(variance, _SMALLEST))

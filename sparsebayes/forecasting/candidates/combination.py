@@ -23,8 +23,8 @@ from sparsebayes.forecasting.transforms import LEVEL, Transform
 
 Array = np.ndarray
 
-_ORIGINS = 40
-_STEPS, _FURTHEST = 12, 60  # so many steps ahead at least, at most, are looked at
+_ORIGINS, _FEWER = 40, 16  # the fewer where forecasts are long
+_STEPS, _MANY, _FURTHEST = 12, 60, 400  # steps ahead: at least, many, and at most
 _WIDTH = 0.15  # by how much scores may be worse than the best: the width of a bell of weights,
 # doubled where all forecasts that are judged overlap
 _LEAST = 0.01  # of the largest weight
@@ -69,9 +69,17 @@ class Combination:
     whole: bool = False
 
     def forecasts(
-        self, record: Record, origins: Array, horizon: int, method: str = "auto"
+        self,
+        record: Record,
+        origins: Array,
+        horizon: int,
+        method: str = "auto",
+        with_cov: bool = False,
     ) -> Mixture:
-        parts = [model.forecasts(record, origins, horizon, method) for model in self.models]
+        """From origins in a record, in increasing order."""
+        parts = [
+            model.forecasts(record, origins, horizon, method, with_cov) for model in self.models
+        ]
         return Mixture(parts, self.weights, self.whole)
 
     def sample(self, record: Record, horizon: int, n_paths: int, factors: Array, rng: Any) -> Array:
@@ -81,7 +89,7 @@ class Combination:
         end, paths = np.array([len(record)]), []
         for model, count in zip(self.models, counts, strict=True):
             if count:
-                found = model.forecasts(record, end, horizon, "auto")
+                found = model.forecasts(record, end, horizon, "auto", with_cov=False)
                 path = model.sample(record, horizon, int(count), rng)
                 if (factors != 1.0).any():
                     path = found.mean[0] + factors * (path - found.mean[0])
@@ -111,10 +119,10 @@ class Combination:
         return replace(self, models=[model.followed(record) for model in self.models])
 
 
-def past_origins(size: int, season: int) -> Array:
+def past_origins(size: int, season: int, count: int) -> Array:
     """Where forecasts are tried: from a third of the series on."""
     first = max(size // 3, 2 * season + 4 if season > 1 else 0, 8)
-    return np.unique(np.linspace(min(first, size - 1), size - 1, _ORIGINS).round().astype(int))
+    return np.unique(np.linspace(min(first, size - 1), size - 1, count).round().astype(int))
 
 
 def combine(
@@ -139,11 +147,13 @@ def combine(
     random_state : int, RandomState instance or None
     """
     size = len(record)
-    origins = past_origins(size, season)
-    horizon = min(max(2 * season, _STEPS), max(size // 4, 2), _FURTHEST)
+    longest = max((round(period) for period in seasons.waves.periods), default=0)
+    horizon = min(max(2 * season, _STEPS), _MANY)
+    horizon = min(max(horizon, longest), max(size // 4, 2), _FURTHEST)
+    origins = past_origins(size, season, _ORIGINS if horizon <= _MANY else _FEWER)
     periods = [(), (1,)] + ([(season,), (1, season)] if season > 1 else [])
     trials = smoothing.try_out(record, origins, horizon, transforms, seasons)
-    trials += linear.try_out(record, origins, horizon, transforms, periods, season)
+    trials += linear.try_out(record, origins, horizon, transforms, periods, season, seasons.waves)
     trials += recursive.try_out(
         record, origins, horizon, transforms, exog_lags, season, random_state
     )
@@ -250,7 +260,8 @@ def _past(trials: Sequence[Trial], weights: Array, origins: Array, truth: Array)
 def relative_scores(losses: Sequence[Array]) -> Array:
     """Scores in units of that of the last, each over the values that both speak of."""
     reference = losses[-1]
-    importance = np.arange(1, reference.shape[1] + 1) ** -_DISTANT
+    steps = np.arange(1, reference.shape[1] + 1)
+    importance = steps**-_DISTANT * np.minimum(1.0, _MANY / steps)
     scores = []
     for loss in losses:
         both = np.isfinite(loss) & np.isfinite(reference)

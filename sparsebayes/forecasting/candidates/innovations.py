@@ -270,9 +270,14 @@ def responses(gains: Gains, design: Design, horizon: int) -> Array:
 
 
 def ahead(
-    state: State, gains: Gains, design: Design, later: Array, variance: Array
+    state: State,
+    gains: Gains,
+    design: Design,
+    later: Array,
+    variance: Array,
+    with_cov: bool = True,
 ) -> tuple[Array, Array]:
-    """Means (B, H) and covariances (B, H, H) of the next values.
+    """Means (B, H) and covariances (B, H, H) of the next values, or variances (B, H) alone.
 
     Parameters
     ----------
@@ -283,6 +288,7 @@ def ahead(
         Its rows ahead.
     variance : ndarray, (B,)
         σ².
+    with_cov : bool
     """
     horizon = len(later)
     rows = np.empty((len(gains), horizon, design.size))
@@ -290,8 +296,11 @@ def ahead(
     rows[:, :, 1] = np.cumsum(gains.damping[:, None] ** np.arange(1, horizon + 1), axis=1)
     rows[:, :, 2:] = later
     mean = np.einsum("bhk,bk->bh", rows, state.mean)
-    apart = np.subtract.outer(np.arange(horizon), np.arange(horizon))
     response = responses(gains, design, horizon)
+    if not with_cov:
+        known = np.einsum("bhk,bhk->bh", rows @ state.cov, rows)
+        return mean, variance[:, None] * (known + np.cumsum(response**2, axis=1))
+    apart = np.subtract.outer(np.arange(horizon), np.arange(horizon))
     shocks = np.where(apart >= 0, response[:, np.maximum(apart, 0)], 0.0)
     cov = rows @ state.cov @ rows.transpose(0, 2, 1) + shocks @ shocks.transpose(0, 2, 1)
     return mean, variance[:, None, None] * cov

@@ -17,7 +17,15 @@ import numpy as np
 from scipy.signal import lfilter, lfiltic
 
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed, later_only, matched
+from sparsebayes.forecasting.candidates.seasons import NONE, Seasons
+from sparsebayes.forecasting.candidates.trial import (
+    Gaussian,
+    Trial,
+    Windowed,
+    gaussian,
+    later_only,
+    matched,
+)
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences
 from sparsebayes.forecasting.transforms import Transform
@@ -79,6 +87,8 @@ class Linear(Windowed, Gaussian):
     center, scale : float
         What the differences are measured from, their first value if none are taken and else 0,
         and their standard deviation.
+    waves : Seasons
+        Long seasons, whose waves are inputs too.
     posterior : Posterior or None
         Of the weights of the intercept, the lags and the inputs.
     """
@@ -89,20 +99,35 @@ class Linear(Windowed, Gaussian):
     season: int
     center: float
     scale: float
+    waves: Seasons = NONE
     posterior: Posterior | None = None
 
     @classmethod
-    def of(cls, y: Array, transform: Transform, differences: Differences, season: int) -> Linear:
+    def of(
+        cls,
+        y: Array,
+        transform: Transform,
+        differences: Differences,
+        season: int,
+        waves: Seasons = NONE,
+    ) -> Linear:
         """The frame of a series, without weights."""
         changes = differences.apply(transform.of(y))
         center = 0.0 if differences.periods else float(changes[0])
         scale = float((changes - center).std()) or 1.0
-        return cls(transform, differences, lags_of(len(changes), season), season, center, scale)
+        lags = lags_of(len(changes), season)
+        return cls(transform, differences, lags, season, center, scale, waves)
 
     def __str__(self) -> str:
         periods = ", ".join(map(str, self.differences.periods))
         taken = f" of differences {periods}" if periods else ""
-        return f"{self.transform} autoregression{taken}".strip()
+        waves = f", season {self.waves}" if self.waves.size else ""
+        return f"{self.transform} autoregression{taken}{waves}".strip()
+
+    def _known(self, record: Record, times: Array) -> Array:
+        """Inputs and waves at times (...,), as (..., E)."""
+        waves = self.waves.rows(times.ravel()).reshape(*times.shape, -1)
+        return np.concatenate([record.inputs_at(times), waves], axis=-1)
 
     @property
     def n_past(self) -> int:
@@ -114,11 +139,12 @@ class Linear(Windowed, Gaussian):
 
         Guesses of missing values are not learned from, but learned with.
         """
-        y, known, inputs = record.filled, record.known, record.inputs
+        y, known = record.filled, record.known
         changes = self._measured(self.transform.of(y))
         times = np.arange(self.n_past, len(y))
         lagged = changes[(times - self.differences.order)[:, None] - self.lags]
-        rows = np.hstack([np.ones((len(times), 1)), lagged, inputs[times]])
+        inputs = self._known(record, times)
+        rows = np.hstack([np.ones((len(times), 1)), lagged, inputs])
         targets = changes[times - self.differences.order]
         rows, targets = np.where(known[times, None], rows, 0.0), np.where(known[times], targets, 0)
         precisions = self._precisions(inputs.shape[1])
@@ -159,7 +185,12 @@ class Linear(Windowed, Gaussian):
         )
 
     def paths(
-        self, posteriors: list[Posterior], past: Array, inputs: Array, guess: Array | None = None
+        self,
+        posteriors: list[Posterior],
+        past: Array,
+        inputs: Array,
+        guess: Array | None = None,
+        with_cov: bool = True,
     ) -> Forecasts:
         """Forecasts from several origins, one posterior for each.
 
@@ -181,16 +212,25 @@ class Linear(Windowed, Gaussian):
         )
         levels = self.transform.of(past[:, past.shape[1] - self.n_past :])
         path, rows = self._follow(levels[owner], weights, inputs[owner])
-        horizon = inputs.shape[1]
-        shocks = self._shocks(weights, horizon)
-        effects = shocks @ rows
-        cov = shocks @ shocks.transpose(0, 2, 1) + effects @ inverse @ effects.transpose(0, 2, 1)
-        cov *= (self.scale**2 * variance)[:, None, None]
-        if guess is not None:
-            moved = self._moved(levels[owner], weights, inputs[owner], path)
-            cov += moved @ guess[owner] @ moved.transpose(0, 2, 1)
-        mean, cov = matched(path, cov, share, owner, len(posteriors))
-        return Forecasts(mean, np.einsum("nhh->nh", cov), self.transform, cov)
+        response = self._response(weights, inputs.shape[1])
+        effects = self._effects(weights, rows)
+        moved = None if guess is None else self._moved(levels[owner], weights, inputs[owner], path)
+        scale = self.scale**2 * variance
+        if with_cov:
+            apart = np.subtract.outer(*[np.arange(inputs.shape[1])] * 2)
+            shocks = np.where(apart >= 0, response[:, np.maximum(apart, 0)], 0.0)
+            cov = shocks @ shocks.transpose(0, 2, 1)
+            cov += effects @ inverse @ effects.transpose(0, 2, 1)
+            cov *= scale[:, None, None]
+            if moved is not None and guess is not None:
+                cov += moved @ guess[owner] @ moved.transpose(0, 2, 1)
+        else:
+            cov = np.cumsum(response**2, axis=1)
+            cov += np.einsum("qhd,qhd->qh", effects @ inverse, effects)
+            cov *= scale[:, None]
+            if moved is not None and guess is not None:
+                cov += np.einsum("qhp,qhp->qh", moved @ guess[owner], moved)
+        return gaussian(*matched(path, cov, share, owner, len(posteriors)), self.transform)
 
     def _follow(self, levels: Array, weights: Array, inputs: Array) -> tuple[Array, Array]:
         """Means (Q, H) of the transformed series, and the rows (Q, H, D) on the way."""
@@ -210,27 +250,33 @@ class Linear(Windowed, Gaussian):
 
     def _recursion(self, weights: Array, drive: Array, changes: Array) -> Array:
         """``w_t = Σ a_l w_{t−l} + drive_t`` (Q, H) after changes (Q, at least the last lag)."""
-        length = int(self.lags[-1])
-        backward = np.zeros((len(weights), length + 1))
-        backward[:, 0], backward[:, self.lags] = 1.0, -weights[:, 1 : 1 + len(self.lags)]
-        found = np.empty(drive.shape)
+        length, backward, found = int(self.lags[-1]), self._backward(weights), np.empty(drive.shape)
         for i, (filtered, force, past) in enumerate(zip(backward, drive, changes, strict=True)):
             start = lfiltic([1.0], filtered, past[: -length - 1 : -1])
             with np.errstate(over="ignore", invalid="ignore"):
                 found[i] = lfilter([1.0], filtered, force, zi=start)[0]
         return np.clip(np.nan_to_num(found, nan=_LIMIT), -_LIMIT, _LIMIT)
 
-    def _shocks(self, weights: Array, horizon: int) -> Array:
-        """How the levels (rows) follow the errors (columns), (Q, H, H), in units of `scale`."""
-        impulse = np.zeros((len(weights), horizon))
+    def _response(self, weights: Array, horizon: int) -> Array:
+        """What an error does to the levels 0, 1, ... steps after it, (Q, H), by `scale`."""
+        impulse = np.zeros((len(weights), horizon, 1))
         impulse[:, 0] = 1.0
-        nothing = np.zeros((len(weights), int(self.lags[-1])))
-        response = self._recursion(weights, impulse, nothing)
-        response = self.differences.restore(
-            np.zeros((len(weights), self.differences.order)), response
-        )
-        apart = np.subtract.outer(np.arange(horizon), np.arange(horizon))
-        return np.where(apart >= 0, response[:, np.maximum(apart, 0)], 0.0)
+        return self._effects(weights, impulse)[:, :, 0]
+
+    def _effects(self, weights: Array, pushes: Array) -> Array:
+        """How the levels follow what is added to the differences at each step, both (Q, H, D)."""
+        undone = self.differences.polynomial()
+        found = np.empty(pushes.shape)
+        for i, backward in enumerate(self._backward(weights)):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found[i] = lfilter([1.0], np.convolve(backward, undone), pushes[i], axis=0)
+        return np.clip(np.nan_to_num(found, nan=_LIMIT), -_LIMIT, _LIMIT)
+
+    def _backward(self, weights: Array) -> Array:
+        """``w_t − Σ a_l w_{t−l}`` as coefficients, (Q, longest lag + 1)."""
+        backward = np.zeros((len(weights), int(self.lags[-1]) + 1))
+        backward[:, 0], backward[:, self.lags] = 1.0, -weights[:, 1 : 1 + len(self.lags)]
+        return backward
 
     def _moved(self, levels: Array, weights: Array, inputs: Array, path: Array) -> Array:
         """How the path (rows) follows each of the levels before it (columns); it is linear."""
@@ -241,13 +287,27 @@ class Linear(Windowed, Gaussian):
             columns.append((self._follow(other, weights, inputs)[0] - path) / self.scale)
         return np.stack(columns, axis=2)
 
-    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+    def forecasts(
+        self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
+    ) -> Forecasts:
         """From origins in a record, with the weights learned."""
         assert self.posterior is not None
         doubt = record.doubt(origins, self.n_past, self.transform)
-        posteriors = [self.posterior] * len(origins)
-        past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
-        return self.paths(posteriors, past, ahead, doubt)
+        return self._from(
+            record, origins, horizon, [self.posterior] * len(origins), doubt, with_cov
+        )
+
+    def _from(
+        self,
+        record: Record,
+        origins: Array,
+        horizon: int,
+        posteriors: list[Posterior],
+        doubt: Array | None,
+        with_cov: bool,
+    ) -> Forecasts:
+        inputs = self._known(record, np.asarray(origins)[:, None] + np.arange(horizon))
+        return self.paths(posteriors, record.past(origins, self.n_past), inputs, doubt, with_cov)
 
 
 def try_out(
@@ -257,6 +317,7 @@ def try_out(
     transforms: Sequence[Transform],
     periods: Sequence[tuple[int, ...]],
     season: int,
+    waves: Seasons,
 ) -> list[Trial]:
     """Autoregressions of each transform and of each set of differences.
 
@@ -269,19 +330,19 @@ def try_out(
     transforms : sequence of Transform
     periods : sequence of tuple of int
     season : int
+    waves : Seasons
+        Long ones.
     """
     trials = []
     for transform in transforms:
         for taken in periods:
-            frame = Linear.of(record.filled, transform, Differences(taken), season)
+            frame = Linear.of(record.filled, transform, Differences(taken), season, waves)
             early = frame.n_past + _FEWEST
             late = origins[origins >= early]
             if not late.size:
                 continue
             posteriors = frame.learn(record, np.append(late, len(record)))
-            past = frame.paths(
-                posteriors[:-1], record.past(late, frame.n_past), record.ahead(late, horizon)
-            )
+            past = frame._from(record, late, horizon, posteriors[:-1], None, with_cov=False)
             model = replace(frame, posterior=posteriors[-1])
             trials.append(Trial(model, later_only(past, len(origins))))
     return trials

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed
+from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed, gaussian
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.transforms import Transform
 
@@ -41,18 +41,23 @@ class Naive(Windowed, Gaussian):
         """How many values a forecast needs."""
         return self.season
 
-    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+    def forecasts(
+        self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
+    ) -> Forecasts:
         """From origins in a record."""
-        return self._from(record, origins, horizon, np.full(len(origins), self.variance))
+        variances = np.full(len(origins), self.variance)
+        return self._from(record, origins, horizon, variances, with_cov)
 
-    def _from(self, record: Record, origins: Array, horizon: int, variances: Array) -> Forecasts:
-        back = np.asarray(origins)[:, None] - self.season
-        mean = self.transform.of(record.filled)[back + np.arange(horizon) % self.season]
-        steps = np.arange(horizon)
+    def _from(
+        self, record: Record, origins: Array, horizon: int, variances: Array, with_cov: bool
+    ) -> Forecasts:
+        back, steps = np.asarray(origins)[:, None] - self.season, np.arange(horizon)
+        mean = self.transform.of(record.filled)[back + steps % self.season]
+        if not with_cov:
+            return gaussian(mean, variances[:, None] * (steps // self.season + 1), self.transform)
         same = (steps[:, None] - steps) % self.season == 0
         common = np.minimum.outer(steps, steps) // self.season + 1.0
-        cov = variances[:, None, None] * np.where(same, common, 0.0)
-        return Forecasts(mean, np.einsum("nhh->nh", cov), self.transform, cov)
+        return gaussian(mean, variances[:, None, None] * np.where(same, common, 0), self.transform)
 
 
 def try_out(
@@ -67,4 +72,4 @@ def try_out(
     ends = np.append(origins, len(record)) - season
     variances = np.maximum(sums[ends] / np.maximum(counts[ends], 1), _SMALLEST)
     model = Naive(season, float(variances[-1]), transform)
-    return Trial(model, model._from(record, origins, horizon, variances[:-1]))
+    return Trial(model, model._from(record, origins, horizon, variances[:-1], False))

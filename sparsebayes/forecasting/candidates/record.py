@@ -29,6 +29,16 @@ class Guesses:
     cov: Array
     transform: Transform
 
+    def of(self, transform: Transform) -> Guesses:
+        """The same of another function of the series, by its slope."""
+        if transform == self.transform:
+            return self
+        middle = self.transform.back(self.mean)
+        change = transform.log_slope(middle) - self.transform.log_slope(middle)
+        slope = np.exp(np.clip(change, -50.0, 50.0))
+        cov = slope[:, None] * self.cov * slope
+        return Guesses(self.places, transform.of(middle), cov, transform)
+
 
 @dataclass(frozen=True)
 class Record:
@@ -66,39 +76,42 @@ class Record:
 
     def until(self, origin: int) -> Record:
         """What was known before an origin, with the inputs after it."""
-        guesses = self.guesses
-        if guesses is not None:
-            inside = guesses.places < origin
-            cov = guesses.cov[np.ix_(inside, inside)]
-            guesses = replace(
-                guesses, places=guesses.places[inside], mean=guesses.mean[inside], cov=cov
-            )
-        return Record(self.values[:origin], self.inputs, guesses)
+        return replace(self.part(0, origin), inputs=self.inputs)
 
     def past(self, origins: Array, length: int) -> Array:
         """The last values before each origin, (n, length)."""
         return self.filled[np.asarray(origins)[:, None] + np.arange(-length, 0)]
 
     def ahead(self, origins: Array, horizon: int) -> Array:
-        """Inputs of the steps after each origin, (n, horizon, E); the last that are known stand
-        for those that are not, which no score looks at."""
-        times = np.asarray(origins)[:, None] + np.arange(horizon)
+        """Inputs of the steps after each origin, (n, horizon, E)."""
+        return self.inputs_at(np.asarray(origins)[:, None] + np.arange(horizon))
+
+    def inputs_at(self, times: Array) -> Array:
+        """Inputs at times (...,), as (..., E); the last that are known stand for those that are
+        not, which no score looks at."""
         return self.inputs[np.minimum(times, max(len(self.inputs) - 1, 0))]
+
+    def part(self, first: int, end: int) -> Record:
+        """Some of it, with its guesses."""
+        guesses = self.guesses
+        if guesses is not None:
+            inside = np.flatnonzero((guesses.places >= first) & (guesses.places < end))
+            guesses = Guesses(
+                guesses.places[inside] - first,
+                guesses.mean[inside],
+                guesses.cov[np.ix_(inside, inside)],
+                guesses.transform,
+            )
+        return Record(self.values[first:end], self.inputs[first:end], guesses)
 
     def doubt(self, origins: Array, length: int, transform: Transform = LEVEL) -> Array | None:
         """Covariance (n, length, length) of the last values before each origin; None if all
-        are known. For another function of the series than the guessed one by its slope."""
+        are known."""
         if self.guesses is None:
             return None
-        cov = np.zeros((len(origins), length, length))
-        slope = np.ones(len(self.guesses.places))
-        if transform != self.guesses.transform:
-            middle = self.filled[self.guesses.places]
-            change = transform.log_slope(middle) - self.guesses.transform.log_slope(middle)
-            slope = np.exp(np.clip(change, -50.0, 50.0))
-        scaled = slope[:, None] * self.guesses.cov * slope
+        cov, guesses = np.zeros((len(origins), length, length)), self.guesses.of(transform)
         for i, origin in enumerate(origins):
-            place = self.guesses.places - (int(origin) - length)
+            place = guesses.places - (int(origin) - length)
             inside = np.flatnonzero((place >= 0) & (place < length))
-            cov[i][np.ix_(place[inside], place[inside])] = scaled[np.ix_(inside, inside)]
+            cov[i][np.ix_(place[inside], place[inside])] = guesses.cov[np.ix_(inside, inside)]
         return cov if cov.any() else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,15 +60,40 @@ class Recursive(Windowed):
         """How many values a forecast needs."""
         return self.recursion.differences.order + self.recursion.lags[-1]
 
-    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+    def forecasts(
+        self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
+    ) -> Forecasts:
         """From origins in a record."""
+        record = self._bridged(record)
         past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
         doubt = record.doubt(origins, self.n_past, self.recursion.transform)
-        return self.recursion.gaussian(past, ahead, method, with_cov=True, doubt=doubt)
+        return self.recursion.gaussian(past, ahead, method, with_cov=with_cov, doubt=doubt)
+
+    def _bridged(self, record: Record) -> Record:
+        """With its own forecasts from before each gap, where it is surer than the guesses."""
+        if record.guesses is None:
+            return record
+        guesses = record.guesses.of(self.transform)
+        ends = np.flatnonzero(np.diff(guesses.places) > 1) + 1
+        for gap in np.split(np.arange(len(guesses.places)), ends):
+            start = guesses.places[gap[:1]]
+            if start[0] < self.n_past:
+                continue
+            known = replace(record, guesses=guesses)
+            past, now = known.past(start, self.n_past), known.ahead(start, len(gap))
+            doubt = known.doubt(start, self.n_past, self.transform)
+            found = self.recursion.gaussian(past, now, "auto", with_cov=True, doubt=doubt)
+            assert found.cov is not None
+            surer = np.flatnonzero(found.variance[0] < np.diagonal(guesses.cov)[gap])
+            own, mean, cov = gap[surer], guesses.mean.copy(), guesses.cov.copy()
+            mean[own], cov[own], cov[:, own] = found.mean[0, surer], 0.0, 0.0
+            cov[np.ix_(own, own)] = found.cov[0][np.ix_(surer, surer)]
+            guesses = replace(guesses, mean=mean, cov=cov)
+        return replace(record, guesses=guesses)
 
     def sample(self, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the transformed series after the record."""
-        end = np.array([len(record)])
+        end, record = np.array([len(record)]), self._bridged(record)
         past, ahead = record.past(end, self.n_past), record.ahead(end, horizon)
         doubt = record.doubt(end, self.n_past, self.transform)
         if doubt is None:
@@ -130,16 +155,14 @@ def try_out(
 
         if learned < embedding.first_target(Differences(())) + _FEWEST // 2:
             return []
-        past = fit(learned).forecasts(record, late, horizon, "auto")
+        past = fit(learned).forecasts(record, late, horizon, "auto", with_cov=False)
         model = fit(len(record))
-    past = Forecasts(past.mean, past.variance, transform)
     return [Trial(model, later_only(past, len(origins)))]
 
 
 def _end(record: Record, end: int) -> Record:
     """The last values before `end` from which a process learns."""
-    part = slice(max(0, end - _LONGEST), end)
-    return Record(record.filled[part], record.inputs[part])
+    return record.part(max(0, end - _LONGEST), end)
 
 
 def curvature(record: Record, transform: Transform, season: int) -> float:

@@ -34,6 +34,12 @@ class Seasons:
         return " and ".join(parts)
 
     @property
+    def waves(self) -> Seasons:
+        """Those that are sums of waves."""
+        long = [i for i, order in enumerate(self.orders) if order]
+        return Seasons(tuple(self.periods[i] for i in long), tuple(self.orders[i] for i in long))
+
+    @property
     def sizes(self) -> list[int]:
         return [
             2 * order if order else round(period)
@@ -71,6 +77,9 @@ class Seasons:
                 cov[start : start + size, start : start + size] -= 1.0 / size
             start += size
         return cov
+
+
+NONE = Seasons()
 
 
 def short(period: float) -> bool:

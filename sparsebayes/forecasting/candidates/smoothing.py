@@ -23,7 +23,7 @@ from sparsebayes.forecasting.candidates.innovations import (
 )
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
-from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, matched
+from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, gaussian, matched
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.transforms import Transform
 
@@ -99,13 +99,16 @@ class Smoothing(Gaussian):
         """How many values find the state."""
         return self.state.mean.shape[1] + 1
 
-    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
+    def forecasts(
+        self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
+    ) -> Forecasts:
         """From origins in a record, with the gains and the noise learned."""
         states = {self.time: self.state}
         if set(np.asarray(origins).tolist()) != {self.time} or len(record) != self.time:
             values, design = self._filtered(record, 0)
             states = run(values, self.gains, design, origins).states
-        return _from_states(self, record, origins, horizon, states, [self] * len(origins))
+        models = [self] * len(origins)
+        return _from_states(self, record, origins, horizon, states, models, with_cov)
 
     def followed(self, record: Record) -> Smoothing:
         """Ready to go on from the end of a longer record."""
@@ -132,6 +135,7 @@ def _from_states(
     horizon: int,
     states: dict[int, State],
     models: Sequence[Smoothing],
+    with_cov: bool,
 ) -> Forecasts:
     """One Gaussian for each origin, from the state there and the model of it."""
     means, covs, shares, owner = [], [], [], []
@@ -139,7 +143,7 @@ def _from_states(
     design = Design.of(frame.seasons, np.empty(0, dtype=int), inputs[:0, 0])
     for i, (origin, model) in enumerate(zip(np.asarray(origins).tolist(), models, strict=True)):
         later = np.hstack([frame.seasons.rows(origin + np.arange(horizon)), inputs[i]])
-        mean, cov = ahead(states[origin], model.gains, design, later, model.variance)
+        mean, cov = ahead(states[origin], model.gains, design, later, model.variance, with_cov)
         means.append(mean)
         covs.append(cov)
         shares.append(model.share)
@@ -154,7 +158,7 @@ def _from_states(
     units = frame.units
     within *= units.scale**2
     middle = units.center + units.scale * middle
-    return Forecasts(middle, np.einsum("nhh->nh", within), units.transform, within)
+    return gaussian(middle, within, units.transform)
 
 
 def try_out(
@@ -187,7 +191,9 @@ def try_out(
                     for time in (*origins.tolist(), len(record))
                 ]
                 states = {model.time: model.state for model in models}
-                past = _from_states(models[-1], record, origins, horizon, states, models[:-1])
+                past = _from_states(
+                    models[-1], record, origins, horizon, states, models[:-1], with_cov=False
+                )
                 trials.append(Trial(models[-1], past))
     return trials
 

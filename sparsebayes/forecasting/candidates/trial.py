@@ -17,8 +17,10 @@ Array = np.ndarray
 class Settled(Protocol):
     """A model of a series whose parameters are known. ``str`` names it."""
 
-    def forecasts(self, record: Record, origins: Array, horizon: int, method: str) -> Forecasts:
-        """Forecasts with their covariance from origins in a record, in increasing order."""
+    def forecasts(
+        self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
+    ) -> Forecasts:
+        """From origins in a record, in increasing order."""
         ...
 
     @property
@@ -90,11 +92,12 @@ def drawn(mean: Array, cov: Array, count: int, rng: Any) -> Array:
 
 
 def matched(mean: Array, cov: Array, share: Array, owner: Array, count: int) -> tuple[Array, Array]:
-    """Mean (n, H) and covariance (n, H, H) of mixtures of Gaussians.
+    """Mean (n, H) and covariance (n, H, H), or variance (n, H), of mixtures of Gaussians.
 
     Parameters
     ----------
-    mean, cov : ndarray, (Q, H) and (Q, H, H)
+    mean : ndarray, (Q, H)
+    cov : ndarray, (Q, H, H), or variances (Q, H)
     share : ndarray, (Q,)
         Those of one mixture sum to 1.
     owner : ndarray of int, (Q,)
@@ -105,8 +108,16 @@ def matched(mean: Array, cov: Array, share: Array, owner: Array, count: int) -> 
     np.add.at(middle, owner, share[:, None] * mean)
     apart = mean - middle[owner]
     within = np.zeros((count, *cov.shape[1:]))
-    np.add.at(within, owner, share[:, None, None] * (cov + apart[:, :, None] * apart[:, None]))
+    spread = apart**2 if cov.ndim == 2 else apart[:, :, None] * apart[:, None]
+    np.add.at(within, owner, share.reshape(-1, *[1] * (cov.ndim - 1)) * (cov + spread))
     return middle, within
+
+
+def gaussian(mean: Array, cov: Array, transform: Transform) -> Forecasts:
+    """Forecasts with covariances (n, H, H), or with variances (n, H) alone."""
+    if cov.ndim == 2:
+        return Forecasts(mean, cov, transform)
+    return Forecasts(mean, np.einsum("nhh->nh", cov), transform, cov)
 
 
 def later_only(found: Forecasts, count: int) -> Forecasts:

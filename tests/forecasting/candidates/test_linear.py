@@ -9,6 +9,7 @@ from scipy.stats import multivariate_t
 from sparsebayes.forecasting.candidates import linear
 from sparsebayes.forecasting.candidates.linear import Linear, Posterior, lags_of, try_out
 from sparsebayes.forecasting.candidates.record import Guesses, Record
+from sparsebayes.forecasting.candidates.seasons import NONE, Seasons
 from sparsebayes.forecasting.lags import Differences
 from sparsebayes.forecasting.transforms import LEVEL, LOG
 
@@ -192,6 +193,8 @@ def test_guessed_values_add_what_they_move(periods):
     extra = np.array(moved).T @ doubt[0] @ np.array(moved)
     np.testing.assert_allclose(found.cov[0] - sure.cov[0], extra, atol=1e-9)
     np.testing.assert_array_equal(found.mean, sure.mean)
+    alone = model.paths([known], past, inputs, doubt, with_cov=False)
+    np.testing.assert_allclose(alone.variance, found.variance)
 
 
 def test_a_grid_is_one_gaussian_with_its_moments():
@@ -228,7 +231,7 @@ def test_unstable_weights_stay_finite():
 def test_tried_out_from_the_past():
     y = np.exp(0.05 * series(120))
     origins = np.array([3, 40, 80, 119])
-    trials = try_out(Record(y, np.empty((120, 0))), origins, 6, [LEVEL, LOG], PERIODS, 4)
+    trials = try_out(Record(y, np.empty((120, 0))), origins, 6, [LEVEL, LOG], PERIODS, 4, NONE)
     names = [str(trial.model) for trial in trials]
     assert names[0] == "autoregression" and "log autoregression of differences 1, 4" in names
     assert len(set(names)) == 6
@@ -242,7 +245,9 @@ def test_tried_out_from_the_past():
         found = again.forecasts(record, np.array([40]), 6, "auto")
         np.testing.assert_allclose(found.mean[0], trial.past.mean[1], rtol=1e-8)
         np.testing.assert_allclose(found.variance[0], trial.past.variance[1], rtol=1e-8)
-    assert try_out(Record(y[:6], np.empty((6, 0))), np.array([5]), 2, [LEVEL], [(1,)], 1) == []
+    assert (
+        try_out(Record(y[:6], np.empty((6, 0))), np.array([5]), 2, [LEVEL], [(1,)], 1, NONE) == []
+    )
 
 
 def test_forecasts_cover_what_comes():
@@ -250,7 +255,9 @@ def test_forecasts_cover_what_comes():
     z = []
     for seed in range(8):
         y = series(140, seed + 20)
-        trials = try_out(Record(y[:120], np.empty((120, 0))), np.array([100]), 2, [LEVEL], [()], 4)
+        trials = try_out(
+            Record(y[:120], np.empty((120, 0))), np.array([100]), 2, [LEVEL], [()], 4, NONE
+        )
         record = Record(y[:120], np.empty((140, 0)))
         found = trials[0].model.forecasts(record, np.array([120]), 20, "auto")
         z.append((y[120:] - found.mean[0]) / found.std[0])
@@ -278,7 +285,7 @@ def test_units_of_the_series_do_not_matter(periods):
     y, origins = series(), np.array([50, 70])
     inputs = np.empty((90, 0))
     (one,), (other,) = (
-        try_out(Record(values, inputs), origins, 6, [LEVEL], [periods], 4)
+        try_out(Record(values, inputs), origins, 6, [LEVEL], [periods], 4, NONE)
         for values in (y, 1e7 + 4.0 * y)
     )
     np.testing.assert_allclose(other.past.mean - 1e7, 4.0 * one.past.mean, rtol=1e-5)
@@ -288,6 +295,25 @@ def test_units_of_the_series_do_not_matter(periods):
 def test_constant_series_far_from_nothing():
     for value in (0.0, 1e8, -1e12):
         record = Record(np.full(30, value), np.empty((30, 0)))
-        for trial in try_out(record, np.array([20]), 4, [LEVEL], PERIODS, 4):
+        for trial in try_out(record, np.array([20]), 4, [LEVEL], PERIODS, 4, NONE):
             np.testing.assert_allclose(trial.past.mean, value, rtol=1e-9)
             assert np.isfinite(trial.past.variance).all()
+
+
+def test_waves_of_a_long_season_are_inputs():
+    """The same as giving them."""
+    y, origins = series(), np.array([60, 75])
+    waves = Seasons((31.5,), (2,))
+    given = np.random.default_rng(1).standard_normal((96, 1))
+    both = np.hstack([given, waves.rows(np.arange(96))])
+    (one,) = try_out(Record(y, given), origins, 6, [LEVEL], [(1,)], 4, waves)
+    (other,) = try_out(Record(y, both), origins, 6, [LEVEL], [(1,)], 4, NONE)
+    assert str(one.model) == "autoregression of differences 1, season 31.5 in 2 waves"
+    np.testing.assert_allclose(one.past.mean, other.past.mean, rtol=1e-9)
+    end = np.array([90])
+    found, expected = (
+        trial.model.forecasts(Record(y, inputs), end, 6, "auto")
+        for trial, inputs in ((one, given), (other, both))
+    )
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
+    np.testing.assert_allclose(found.cov, expected.cov, rtol=1e-9)

@@ -116,6 +116,9 @@ def test_updates_and_origins_are_the_same_as_a_longer_record(n_inputs):
         np.testing.assert_allclose(several.mean[1], one.mean[0], atol=1e-6)
         np.testing.assert_allclose(several.cov[1], one.cov[0], rtol=1e-5, atol=1e-7)
         np.testing.assert_array_equal(several.variance[1], np.diagonal(several.cov[1]))
+        alone = later.forecasts(whole, np.array([40, 55, 63]), 6, "auto", with_cov=False)
+        np.testing.assert_array_equal(alone.mean, several.mean)
+        np.testing.assert_allclose(alone.variance, several.variance)
 
 
 def test_units_of_the_series_do_not_matter():
@@ -126,7 +129,7 @@ def test_units_of_the_series_do_not_matter():
         strict=True,
     ):
         np.testing.assert_allclose(other.past.mean, -1e4 + 250 * one.past.mean, rtol=1e-6)
-        np.testing.assert_allclose(other.past.cov, 250**2 * one.past.cov, rtol=1e-6)
+        np.testing.assert_allclose(other.past.variance, 250**2 * one.past.variance, rtol=1e-6)
 
 
 def test_inputs_that_move_the_series_are_used():
