@@ -64,12 +64,12 @@ class Recursive(Windowed):
         self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
     ) -> Forecasts:
         """From origins in a record."""
-        record = self._bridged(record)
+        record = self._bridged(record, method)
         past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
         doubt = record.doubt(origins, self.n_past, self.recursion.transform)
         return self.recursion.gaussian(past, ahead, method, with_cov=with_cov, doubt=doubt)
 
-    def _bridged(self, record: Record) -> Record:
+    def _bridged(self, record: Record, method: str) -> Record:
         """With its own forecasts from before each gap, where it is surer than the guesses."""
         if record.guesses is None:
             return record
@@ -82,7 +82,7 @@ class Recursive(Windowed):
             known = replace(record, guesses=guesses)
             past, now = known.past(start, self.n_past), known.ahead(start, len(gap))
             doubt = known.doubt(start, self.n_past, self.transform)
-            found = self.recursion.gaussian(past, now, "auto", with_cov=True, doubt=doubt)
+            found = self.recursion.gaussian(past, now, method, with_cov=True, doubt=doubt)
             assert found.cov is not None
             surer = np.flatnonzero(found.variance[0] < np.diagonal(guesses.cov)[gap])
             own, mean, cov = gap[surer], guesses.mean.copy(), guesses.cov.copy()
@@ -93,7 +93,7 @@ class Recursive(Windowed):
 
     def sample(self, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the transformed series after the record."""
-        end, record = np.array([len(record)]), self._bridged(record)
+        end, record = np.array([len(record)]), self._bridged(record, "auto")
         past, ahead = record.past(end, self.n_past), record.ahead(end, horizon)
         doubt = record.doubt(end, self.n_past, self.transform)
         if doubt is None:
