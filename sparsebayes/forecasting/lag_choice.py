@@ -19,7 +19,7 @@ from sparsebayes.forecasting.lags import (
     as_periods,
     standardised,
 )
-from sparsebayes.forecasting.transforms import LEVEL, LOG, NAMES, Transform, by_name
+from sparsebayes.forecasting.transforms import LEVEL, LOG, NAMES, ValueTransform, by_name
 from sparsebayes.regression import RVR
 
 Array = np.ndarray
@@ -37,12 +37,12 @@ class Choice:
     Attributes
     ----------
     lags, periods : tuple of int, or None
-    transform : Transform or None
+    transform : ValueTransform or None
     """
 
     lags: tuple[int, ...] | None
     periods: tuple[int, ...] | None
-    transform: Transform | None
+    transform: ValueTransform | None
 
     @property
     def complete(self) -> bool:
@@ -97,11 +97,13 @@ def choose(
         return Choice(lengths[0], periods[0], given.transform or LEVEL)
     times = first + np.flatnonzero(record.known[first:])
 
-    def fit(lags: tuple[int, ...], p: tuple[int, ...], z: Transform) -> tuple[RVR, float]:
+    def fit(lags: tuple[int, ...], p: tuple[int, ...], z: ValueTransform) -> tuple[RVR, float]:
         model, evidence = _fitted(record, Embedding(lags, exog_lags), Differences(p), z, times)
         return model, evidence - DIFFERENCE * bool(p) + UNCHANGED * (z == LOG)
 
-    def best(pairs: list[tuple[tuple[int, ...], Transform]]) -> tuple[tuple[int, ...], Transform]:
+    def best(
+        pairs: list[tuple[tuple[int, ...], ValueTransform]],
+    ) -> tuple[tuple[int, ...], ValueTransform]:
         return pairs[int(np.argmax([fit(lengths[-1], p, z)[1] for p, z in pairs]))]
 
     p, z = best([(p, given.transform or LEVEL) for p in periods])
@@ -150,7 +152,7 @@ def _fitted(
     record: Record,
     embedding: Embedding,
     differences: Differences,
-    transform: Transform,
+    transform: ValueTransform,
     times: Array,
 ) -> tuple[RVR, float]:
     """A linear model of the values at `times`, and their log density, each given those before."""

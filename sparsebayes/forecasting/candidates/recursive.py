@@ -19,11 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsebayes.forecasting.autoregression import fit_recursion, process
 from sparsebayes.forecasting.candidates import linear
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Trial, Windowed, drawn, later_only
+from sparsebayes.forecasting.candidates.trial import PastTrial, Windowed, drawn, later_only
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences, Embedding
 from sparsebayes.forecasting.propagation import Recursion
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 
@@ -52,7 +52,7 @@ class Recursive(Windowed):
         return f"{self.recursion.transform} autoregression{taken} by {name}".strip()
 
     @property
-    def transform(self) -> Transform:
+    def transform(self) -> ValueTransform:
         return self.recursion.transform
 
     @property
@@ -108,11 +108,11 @@ def try_out(
     record: Record,
     origins: Array,
     horizon: int,
-    transforms: Sequence[Transform],
+    transforms: Sequence[ValueTransform],
     exog_lags: tuple[int, ...],
     season: int,
     random_state: Any,
-) -> list[Trial]:
+) -> list[PastTrial]:
     """A Gaussian process of the lags, if the series is curved; none else.
 
     Parameters
@@ -121,7 +121,7 @@ def try_out(
     origins : ndarray of int
         In the past, in increasing order.
     horizon : int
-    transforms : sequence of Transform
+    transforms : sequence of ValueTransform
     exog_lags : tuple of int
         Lags of the inputs, as long as they reach.
     season : int
@@ -139,7 +139,9 @@ def try_out(
         # An unfinished search, or a path that grows, is told by the score.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
-        lags = linear.Linear.of(record.filled, transform, Differences(()), season).useful(record)
+        lags = linear.LinearAutoregression.of(
+            record.filled, transform, Differences(()), season
+        ).useful(record)
         embedding = Embedding(lags, exog_lags)
 
         def fit(end: int) -> Recursive:
@@ -157,7 +159,7 @@ def try_out(
             return []
         past = fit(learned).forecasts(record, late, horizon, "auto", with_cov=False)
         model = fit(len(record))
-    return [Trial(model, later_only(past, len(origins)))]
+    return [PastTrial(model, later_only(past, len(origins)))]
 
 
 def _end(record: Record, end: int) -> Record:
@@ -165,7 +167,7 @@ def _end(record: Record, end: int) -> Record:
     return record.part(max(0, end - _LONGEST), end)
 
 
-def curvature(record: Record, transform: Transform, season: int) -> float:
+def curvature(record: Record, transform: ValueTransform, season: int) -> float:
     """The probability that squares and products of lags explain as much of a linear series."""
     series = transform.of(record.filled)[-_LONGEST:]
     series = (series - series.mean()) / (series.std() or 1.0)

@@ -11,7 +11,13 @@ from sparsebayes.forecasting.candidates.combination import past_origins, relativ
 from sparsebayes.forecasting.candidates.naive import Naive
 from sparsebayes.forecasting.candidates.naive import try_out as try_naive
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed, later_only, matched
+from sparsebayes.forecasting.candidates.trial import (
+    GaussianPaths,
+    PastTrial,
+    Windowed,
+    later_only,
+    matched,
+)
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.transforms import BOUNDED, LEVEL, LOG
 
@@ -20,7 +26,7 @@ TRUTH = np.random.default_rng(0).standard_normal((40, 6))
 
 
 @dataclass(frozen=True)
-class Fixed(Windowed, Gaussian):
+class Fixed(Windowed, GaussianPaths):
     """A model with a name."""
 
     name: str
@@ -41,7 +47,7 @@ def trial(name, off, std=1.0, rows=40, like=None):
     rng = np.random.default_rng(sum(map(ord, like or name)))
     mean = TRUTH[-rows:] + off * rng.standard_normal((rows, 6))
     past = Forecasts(mean, np.full((rows, 6), std**2))
-    return Trial(Fixed(name), later_only(past, 40))
+    return PastTrial(Fixed(name), later_only(past, 40))
 
 
 def weights_of(*trials, truth=TRUTH, judged=100):

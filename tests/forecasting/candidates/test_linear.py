@@ -7,7 +7,12 @@ import pytest
 from scipy.stats import multivariate_t
 
 from sparsebayes.forecasting.candidates import linear
-from sparsebayes.forecasting.candidates.linear import Linear, Posterior, lags_of, try_out
+from sparsebayes.forecasting.candidates.linear import (
+    LinearAutoregression,
+    Posterior,
+    lags_of,
+    try_out,
+)
 from sparsebayes.forecasting.candidates.record import Guesses, Record
 from sparsebayes.forecasting.candidates.seasons import NONE, Seasons
 from sparsebayes.forecasting.lags import Differences
@@ -37,7 +42,7 @@ def test_weights_and_evidence_are_those_of_dense_formulas(monkeypatch, periods):
     """Shares are ratios of Student densities of all targets."""
     monkeypatch.setattr(linear, "_KEPT", 100)
     y, inputs = series(), np.random.default_rng(1).standard_normal((90, 2))
-    model = Linear.of(y, LEVEL, Differences(periods), 4)
+    model = LinearAutoregression.of(y, LEVEL, Differences(periods), 4)
     found = model.learn(Record(y, inputs), np.array([90]))[0]
     rows, targets = plain_rows(model, y, inputs, range(model.n_past, 90))
     dense = []
@@ -60,7 +65,7 @@ def test_weights_and_evidence_are_those_of_dense_formulas(monkeypatch, periods):
 
 
 def test_the_prior_knows_of_seasons():
-    model = Linear.of(series(), LEVEL, Differences(()), 12)
+    model = LinearAutoregression.of(series(), LEVEL, Differences(()), 12)
     by_lag = dict(
         zip(model.lags.tolist(), model._precisions(0)[-1][1:], strict=True)
     )  # s = 2, k = 2
@@ -71,7 +76,7 @@ def test_the_prior_knows_of_seasons():
 
 def test_each_origin_learns_from_what_came_before():
     y, inputs = series(), np.random.default_rng(1).standard_normal((90, 1))
-    model = Linear.of(y, LEVEL, Differences((1,)), 4)
+    model = LinearAutoregression.of(y, LEVEL, Differences((1,)), 4)
     for posterior, origin in zip(
         model.learn(Record(y, inputs), np.array([30, 55, 90])), (30, 55, 90), strict=True
     ):
@@ -86,7 +91,7 @@ def test_guesses_are_lags_and_no_targets():
     values[places] = np.nan
     guesses = Guesses(places, y[places] + 0.3, 0.1 * np.eye(3), LEVEL)
     record = Record(values, inputs, guesses)
-    model = Linear.of(record.filled, LEVEL, Differences((1,)), 4)
+    model = LinearAutoregression.of(record.filled, LEVEL, Differences((1,)), 4)
     found = model.learn(record, np.array([90]))[0]
     times = [t for t in range(model.n_past, 90) if t not in places]
     rows, targets = plain_rows(model, record.filled, inputs, times)
@@ -97,7 +102,7 @@ def test_guesses_are_lags_and_no_targets():
 
 
 def frame(periods, lags=(1, 2, 5), scale=1.7, transform=LEVEL):
-    return Linear(transform, Differences(periods), np.array(lags), 4, 0.8, scale)
+    return LinearAutoregression(transform, Differences(periods), np.array(lags), 4, 0.8, scale)
 
 
 def posterior(seed=0, spread=0.0, variance=0.5, n_inputs=1):
@@ -275,7 +280,7 @@ def test_lags_and_useful_lags():
     for t in range(5, 400):
         y[t] = 0.5 * y[t - 1] - 0.4 * y[t - 5] + rng.standard_normal()
     record = Record(y, np.empty((400, 0)))
-    useful = Linear.of(y, LEVEL, Differences(()), 1).useful(record)
+    useful = LinearAutoregression.of(y, LEVEL, Differences(()), 1).useful(record)
     assert {1, 5} <= set(useful) and len(useful) <= 4
 
 
