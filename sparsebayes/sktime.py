@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting import Forecaster
-from sparsebayes.forecasting.forecasts import Mixture
+from sparsebayes.forecasting.forecasts import ForecastMixture
 from sparsebayes.forecasting.marginals import marginals
 
 require("sktime.forecasting.base", "sparsebayes.sktime")
@@ -321,7 +321,7 @@ class SparseBayesForecaster(BaseForecaster):
         ]
 
 
-def _of_skpro(mixtures: Sequence[Mixture], index, columns):
+def _of_skpro(mixtures: Sequence[ForecastMixture], index, columns):
     """The distribution of normal and lognormal parts, with weights that all series share; None if
     it is another."""
     skpro = require("skpro.distributions", "predict_proba")

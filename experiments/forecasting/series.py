@@ -31,7 +31,7 @@ from sparsebayes import RVR, Forecaster
 from sparsebayes.datasets import load_benchmark
 from sparsebayes.forecasting.backtest import PathScores, score
 from sparsebayes.forecasting.forecasts import Forecasts
-from sparsebayes.forecasting.transforms import LEVEL, LOG, Transform
+from sparsebayes.forecasting.transforms import LEVEL, LOG, ValueTransform
 
 Array = np.ndarray
 COVERAGE = 0.95
@@ -75,7 +75,7 @@ class Case:
     first: str | None = None
 
     @property
-    def transform(self) -> Transform:
+    def transform(self) -> ValueTransform:
         return LOG if self.log else LEVEL
 
 

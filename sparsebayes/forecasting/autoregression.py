@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lags import Differences, Embedding, standardised
 from sparsebayes.forecasting.propagation import Recursion
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
 
@@ -25,7 +25,7 @@ def fit_recursion(
     record: Record,
     embedding: Embedding,
     differences: Differences,
-    transform: Transform,
+    transform: ValueTransform,
     *,
     estimator: Any,
     random_state: Any,
@@ -38,7 +38,7 @@ def fit_recursion(
         Guesses of missing values are no targets, and stand among the lags only where there are
         too few rows without them.
     embedding, differences : Embedding and Differences
-    transform : Transform
+    transform : ValueTransform
     estimator : estimator with ``predict(X, return_std=True)``, or None
         None is `default_estimator`.
     random_state : int, RandomState instance or None

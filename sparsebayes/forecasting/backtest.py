@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.optional import require
-from sparsebayes.forecasting.forecasts import Forecasts, Mixture
+from sparsebayes.forecasting.forecasts import ForecastMixture, Forecasts
 
 Array = np.ndarray
 COLUMNS = ("nlpd", "crps", "coverage", "absolute_error", "squared_error")
@@ -42,7 +42,9 @@ class PathScores:
     std: Array = field(repr=False)
 
 
-def score(parts: Sequence[Forecasts | Mixture], truth: Array, coverage: float) -> PathScores:
+def score(
+    parts: Sequence[Forecasts | ForecastMixture], truth: Array, coverage: float
+) -> PathScores:
     """Scores of forecasts that are given in parts, in the order of the rows of `truth`."""
     ends = np.cumsum([len(part) for part in parts])[:-1]
     rows = []

@@ -11,7 +11,12 @@ import numpy as np
 
 from sparsebayes.forecasting.autoregression import fit_recursion
 from sparsebayes.forecasting.calibration import check_calibrate, held_out_factors, step_factors
-from sparsebayes.forecasting.candidates.combination import Candidate, Combination, Past, combine
+from sparsebayes.forecasting.candidates.combination import (
+    Combination,
+    ForecastCandidate,
+    Past,
+    combine,
+)
 from sparsebayes.forecasting.candidates.missing import guess_missing
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.recursive import Recursive
@@ -19,7 +24,7 @@ from sparsebayes.forecasting.candidates.seasons import Seasons, short
 from sparsebayes.forecasting.candidates.waves import wave_orders
 from sparsebayes.forecasting.lag_choice import Choice, choose, cycle
 from sparsebayes.forecasting.lags import Differences, Embedding
-from sparsebayes.forecasting.transforms import Transform, are_counts, worth_trying
+from sparsebayes.forecasting.transforms import ValueTransform, are_counts, worth_trying
 
 Array = np.ndarray
 _FEWEST = 3  # values of a series
@@ -37,7 +42,7 @@ class Fitted:
     combination : Combination
     factors : ndarray
         Of the standard deviation at each step ahead; steps after the last take the last.
-    transforms : sequence of Transform
+    transforms : sequence of ValueTransform
     seasons : Seasons
         By which missing values are guessed.
     past : str
@@ -49,7 +54,7 @@ class Fitted:
     record: Record
     combination: Combination
     factors: Array
-    transforms: Sequence[Transform]
+    transforms: Sequence[ValueTransform]
     seasons: Seasons
     past: str = ""
     log_evidence: float | None = None
@@ -188,5 +193,5 @@ def single(
     if count:
         again = model.recursion.model
         factors = held_out_factors(model, lambda part: fit(part, again)[0], record, count)
-    alone = Combination([model], np.ones(1), [Candidate(str(model), 1.0, np.nan)])
+    alone = Combination([model], np.ones(1), [ForecastCandidate(str(model), 1.0, np.nan)])
     return Fitted(record, alone, factors, transforms, seasons, log_evidence=evidence)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
 from sparsebayes.forecasting.backtest import Backtest, score
 from sparsebayes.forecasting.calibration import check_calibrate
-from sparsebayes.forecasting.candidates.linear import Linear
+from sparsebayes.forecasting.candidates.linear import LinearAutoregression
 from sparsebayes.forecasting.candidates.recursive import Recursive
 from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
 from sparsebayes.forecasting.panels import fit_each, predict_each, simulate_each, update_each
@@ -80,7 +80,7 @@ class Forecaster(BaseEstimator):
 
     Attributes
     ----------
-    candidates_ : list of Candidate
+    candidates_ : list of ForecastCandidate
         What was tried, with `name`, `weight` and `score`: the continuous ranked probability score
         of forecasts of the past in units of that of the naive forecast.
     chosen_ : str
@@ -239,7 +239,7 @@ class Forecaster(BaseEstimator):
         noise = getattr(self.estimator_, "noise_variance_", None)
         self.noise_variance_ = None if noise is None else recursions[0].scale ** 2 * float(noise)
         frame: Any = leading.recursion if isinstance(leading, Recursive) else leading
-        lagged = isinstance(leading, (Recursive, Linear))
+        lagged = isinstance(leading, (Recursive, LinearAutoregression))
         self.lags_ = [int(lag) for lag in frame.lags] if lagged else []
         self.difference_ = list(frame.differences.periods) if lagged else []
         self.transform_ = leading.transform.parameter

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
-from sparsebayes.forecasting.transforms import LEVEL, Transform
+from sparsebayes.forecasting.transforms import LEVEL, ValueTransform
 
 Array = np.ndarray
 _LEVELS = (np.arange(30) + 0.5) / 30  # of the quantiles by which a score is integrated
@@ -23,14 +23,14 @@ class Forecasts:
     Parameters
     ----------
     mean, variance : ndarray, (n, horizon)
-    transform : Transform
+    transform : ValueTransform
     cov : ndarray, (n, horizon, horizon), or None
         Covariance of the steps, where it was asked for.
     """
 
     mean: Array
     variance: Array
-    transform: Transform = LEVEL
+    transform: ValueTransform = LEVEL
     cov: Array | None = None
 
     @property
@@ -92,7 +92,7 @@ class Forecasts:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class ForecastMixture:
     """Forecasts by several models, each with the probability that it is the one.
 
     Parameters
@@ -156,10 +156,10 @@ class Mixture:
             return self.parts[0].losses(truth)
         return -self.log_density(truth), _integrated_crps(self, truth)
 
-    def widened(self, factors: Array) -> Mixture:
+    def widened(self, factors: Array) -> ForecastMixture:
         """With standard deviations of all parts times `factors` (horizon,)."""
         parts = [part.widened(factors) for part in self.parts]
-        return Mixture(parts, self.weights, self.whole)
+        return ForecastMixture(parts, self.weights, self.whole)
 
 
 def _quantile(parts: Sequence[Forecasts], weights: Array, probability: float) -> Array:
@@ -187,7 +187,7 @@ def _quantile(parts: Sequence[Forecasts], weights: Array, probability: float) ->
     return 0.5 * (low + high)
 
 
-def _integrated_crps(found: Forecasts | Mixture, truth: Array) -> Array:
+def _integrated_crps(found: Forecasts | ForecastMixture, truth: Array) -> Array:
     """The mean over probabilities of the loss of their quantiles."""
     total = np.zeros(truth.shape)
     for probability in _LEVELS:

@@ -21,7 +21,7 @@ from sparsebayes.forecasting.lags import (
     as_periods,
     standardised,
 )
-from sparsebayes.forecasting.transforms import LEVEL, LOG, NAMES, Transform, by_name
+from sparsebayes.forecasting.transforms import LEVEL, LOG, NAMES, ValueTransform, by_name
 from sparsebayes.regression import RVR
 
 Array = np.ndarray
@@ -39,12 +39,12 @@ class Choice:
     Attributes
     ----------
     lags, periods : tuple of int, or None
-    transform : Transform or None
+    transform : ValueTransform or None
     """
 
     lags: tuple[int, ...] | None
     periods: tuple[int, ...] | None
-    transform: Transform | None
+    transform: ValueTransform | None
 
     @property
     def complete(self) -> bool:
@@ -120,11 +120,13 @@ def choose_common(
     if sum(int(record.known[first:].sum()) for record in records) < FEWEST:  # nothing to choose by
         return Choice(lengths[0], periods[0], given.transform or LEVEL)
 
-    def fit(lags: tuple[int, ...], p: tuple[int, ...], z: Transform) -> tuple[RVR, float]:
+    def fit(lags: tuple[int, ...], p: tuple[int, ...], z: ValueTransform) -> tuple[RVR, float]:
         model, evidence = _fitted(records, Embedding(lags, exog_lags), Differences(p), z, first)
         return model, evidence - DIFFERENCE * bool(p) + UNCHANGED * (z == LOG)
 
-    def best(pairs: list[tuple[tuple[int, ...], Transform]]) -> tuple[tuple[int, ...], Transform]:
+    def best(
+        pairs: list[tuple[tuple[int, ...], ValueTransform]],
+    ) -> tuple[tuple[int, ...], ValueTransform]:
         return pairs[int(np.argmax([fit(lengths[-1], p, z)[1] for p, z in pairs]))]
 
     p, z = best([(p, given.transform or LEVEL) for p in periods])
@@ -179,7 +181,7 @@ def stacked(
     records: Sequence[Record],
     embedding: Embedding,
     differences: Differences,
-    transform: Transform,
+    transform: ValueTransform,
     first: int,
 ) -> tuple[Array, Array, float]:
     """Rows and targets of several series, each in its own units, and what its densities lack.
@@ -188,7 +190,7 @@ def stacked(
     ----------
     records : sequence of Record
     embedding, differences : Embedding and Differences
-    transform : Transform
+    transform : ValueTransform
     first : int
         The first value of each that is a target, if it is known.
 
@@ -215,7 +217,7 @@ def _fitted(
     records: Sequence[Record],
     embedding: Embedding,
     differences: Differences,
-    transform: Transform,
+    transform: ValueTransform,
     first: int,
 ) -> tuple[RVR, float]:
     """A linear model of the values from number `first` on, and their log density, each given those

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.forecasting.forecasts import Forecasts, Mixture
+from sparsebayes.forecasting.forecasts import ForecastMixture, Forecasts
 
 Array = np.ndarray
 
 
-def marginals(forecaster: Any, steps: Array, X: Any = None, method: str = "auto") -> Mixture:
+def marginals(
+    forecaster: Any, steps: Array, X: Any = None, method: str = "auto"
+) -> ForecastMixture:
     """What a fitted forecaster of one series says of single times.
 
     Parameters
@@ -27,7 +29,7 @@ def marginals(forecaster: Any, steps: Array, X: Any = None, method: str = "auto"
 
     Returns
     -------
-    mixture : Mixture
+    mixture : ForecastMixture
         Of one row, with a column for each step.
     """
     one = forecaster._one
@@ -50,4 +52,4 @@ def marginals(forecaster: Any, steps: Array, X: Any = None, method: str = "auto"
         Forecasts(mean[None], variance[None], model.transform)
         for (mean, variance), model in zip(found, combination.models, strict=True)
     ]
-    return Mixture(parts, combination.weights)
+    return ForecastMixture(parts, combination.weights)

@@ -11,7 +11,7 @@ from sparsebayes._support.batching import batches
 from sparsebayes._support.validation import whole_number
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.fitting import Fitted, as_seasons, mixture, single, usable
-from sparsebayes.forecasting.forecasts import Forecasts, Mixture
+from sparsebayes.forecasting.forecasts import ForecastMixture, Forecasts
 from sparsebayes.forecasting.lag_choice import as_choice
 from sparsebayes.forecasting.lags import Embedding, as_exog_lags
 from sparsebayes.forecasting.tables.exogenous import Exogenous, training_inputs
@@ -59,12 +59,12 @@ class OneSeries:
 
     def mixture(
         self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = False
-    ) -> Mixture:
+    ) -> ForecastMixture:
         """Forecasts from origins in a record."""
         found = self.fitted.combination.forecasts(record, origins, horizon, method, with_cov)
         return found.widened(self.factors(horizon))
 
-    def ahead(self, horizon: int, X: Any, method: str, with_cov: bool = False) -> Mixture:
+    def ahead(self, horizon: int, X: Any, method: str, with_cov: bool = False) -> ForecastMixture:
         """Forecasts of the next steps."""
         end = np.array([len(self.y)])
         return self.mixture(self._future(horizon, X), end, horizon, method, with_cov)
@@ -150,7 +150,7 @@ class OneSeries:
         method: str,
         n_paths: int,
         rng: Any,
-    ) -> list[Forecasts | Mixture]:
+    ) -> list[Forecasts | ForecastMixture]:
         """Forecasts from origins in a series, some at a time."""
         record = self.fitted.guessed(Record(y, self._lagged(X)))
         combination = self.fitted.combination

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sparsebayes._support.validation import whole_number
 from sparsebayes.forecasting.autoregression import fit_rows
 from sparsebayes.forecasting.calibration import check_calibrate, held_out_factors
-from sparsebayes.forecasting.candidates.combination import Candidate, Combination
+from sparsebayes.forecasting.candidates.combination import Combination, ForecastCandidate
 from sparsebayes.forecasting.candidates.missing import guess_missing
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.recursive import Recursive
@@ -75,7 +75,9 @@ def learn_together(
     for name, model, factor, record, functions, cycles, (y, X, columns, timeline, label) in zip(
         names, models, factors, records, transforms, seasons, read, strict=True
     ):
-        alone = Combination([model], np.ones(1), [Candidate(f"pooled {model}", 1.0, np.nan)])
+        alone = Combination(
+            [model], np.ones(1), [ForecastCandidate(f"pooled {model}", 1.0, np.nan)]
+        )
         fitted = Fitted(record, alone, factor, functions, cycles)
         own = Exogenous(columns, exogenous.center, exogenous.scale)
         one = OneSeries(y, X, label, timeline, own, of_inputs, fitted, len(y))

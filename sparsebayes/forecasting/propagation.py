@@ -11,7 +11,7 @@ import numpy as np
 from sparsebayes._support.batching import batches
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 from sparsebayes.uncertain.moment_maps import METHODS as MOMENT_METHODS
 from sparsebayes.uncertain.moment_maps import MomentMap, moment_map
 
@@ -125,7 +125,7 @@ class Recursion:
     ----------
     model : estimator with ``predict(return_std=True)``
     lags : tuple of int
-    transform : Transform
+    transform : ValueTransform
         Of the series whose differences are taken.
     differences : Differences
     center, scale : float
@@ -134,7 +134,7 @@ class Recursion:
 
     model: Any
     lags: tuple[int, ...]
-    transform: Transform
+    transform: ValueTransform
     differences: Differences
     center: float
     scale: float

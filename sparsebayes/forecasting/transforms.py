@@ -16,7 +16,7 @@ _LARGEST = 1e300  # variance
 
 
 @dataclass(frozen=True)
-class Transform:
+class ValueTransform:
     """A function z of the values y of a series.
 
     Parameters
@@ -109,12 +109,12 @@ class Transform:
         return self.log_slope(y) - 0.5 * np.log(2.0 * np.pi) - np.log(std) + bell
 
 
-LEVEL, BOUNDED, LOG, SQRT = (Transform(name) for name in ("level", "bounded", "log", "sqrt"))
+LEVEL, BOUNDED, LOG, SQRT = (ValueTransform(name) for name in ("level", "bounded", "log", "sqrt"))
 
 
-def by_name(name: str | None) -> Transform:
+def by_name(name: str | None) -> ValueTransform:
     """What a parameter names."""
-    return LEVEL if name is None else Transform(name)
+    return LEVEL if name is None else ValueTransform(name)
 
 
 def are_counts(y: Array) -> bool:
@@ -124,7 +124,7 @@ def are_counts(y: Array) -> bool:
     return whole and float(known.min()) <= 3.0 * float(known.std())
 
 
-def worth_trying(y: Array) -> list[Transform]:
+def worth_trying(y: Array) -> list[ValueTransform]:
     """The transforms among which the past of a series may choose.
 
     A series that hardly changes in ratio has a logarithm that is nearly linear in it.

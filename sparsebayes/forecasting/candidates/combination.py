@@ -17,9 +17,9 @@ from scipy.special import ndtri
 from sparsebayes.forecasting.candidates import linear, naive, recursive, smoothing
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
-from sparsebayes.forecasting.candidates.trial import Settled, Trial
-from sparsebayes.forecasting.forecasts import Forecasts, Mixture
-from sparsebayes.forecasting.transforms import LEVEL, Transform
+from sparsebayes.forecasting.candidates.trial import PastTrial, Settled
+from sparsebayes.forecasting.forecasts import ForecastMixture, Forecasts
+from sparsebayes.forecasting.transforms import LEVEL, ValueTransform
 
 Array = np.ndarray
 
@@ -32,7 +32,7 @@ _DISTANT = 0.25  # the weight of h steps ahead is h to minus this power
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ForecastCandidate:
     """A model that takes part in a forecast.
 
     Attributes
@@ -57,7 +57,7 @@ class Combination:
     ----------
     models : list of Settled
     weights : ndarray, (C,)
-    candidates : list of Candidate
+    candidates : list of ForecastCandidate
         All that were tried, the best first.
     whole : bool
         Whether values are whole numbers.
@@ -65,7 +65,7 @@ class Combination:
 
     models: list[Settled]
     weights: Array
-    candidates: list[Candidate]
+    candidates: list[ForecastCandidate]
     whole: bool = False
 
     def forecasts(
@@ -75,12 +75,12 @@ class Combination:
         horizon: int,
         method: str = "auto",
         with_cov: bool = False,
-    ) -> Mixture:
+    ) -> ForecastMixture:
         """From origins in a record, in increasing order."""
         parts = [
             model.forecasts(record, origins, horizon, method, with_cov) for model in self.models
         ]
-        return Mixture(parts, self.weights, self.whole)
+        return ForecastMixture(parts, self.weights, self.whole)
 
     def sample(self, record: Record, horizon: int, n_paths: int, factors: Array, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the series after the record, with standard deviations times
@@ -127,7 +127,7 @@ def past_origins(size: int, season: int, count: int) -> Array:
 
 def combine(
     record: Record,
-    transforms: Sequence[Transform],
+    transforms: Sequence[ValueTransform],
     seasons: Seasons,
     season: int,
     exog_lags: tuple[int, ...] = (),
@@ -138,7 +138,7 @@ def combine(
     Parameters
     ----------
     record : Record
-    transforms : sequence of Transform
+    transforms : sequence of ValueTransform
     seasons : Seasons
         Of smoothing.
     season : int
@@ -210,18 +210,18 @@ class Past:
         if not spoke.any():
             return False
         parts = [Forecasts(p.mean[spoke], p.variance[spoke], p.transform) for p in self.parts]
-        losses = Mixture(parts, self.weights).losses(self.truth[spoke])[1]
+        losses = ForecastMixture(parts, self.weights).losses(self.truth[spoke])[1]
         return bool(relative_scores([losses, self.naive.crps(self.truth)[spoke]])[0] <= 1.0)
 
 
 def weigh(
-    trials: Sequence[Trial], origins: Array, truth: Array, judged: int
+    trials: Sequence[PastTrial], origins: Array, truth: Array, judged: int
 ) -> tuple[Combination, Past]:
     """Weights of models that were tried out, the naive forecast last.
 
     Parameters
     ----------
-    trials : sequence of Trial
+    trials : sequence of PastTrial
     origins : ndarray of int, (R,)
     truth : ndarray, (R, H)
     judged : int
@@ -239,7 +239,7 @@ def weigh(
         weights[-1] = 1.0
         past = _past(trials, weights, origins, truth)
     named = [
-        Candidate(str(trial.model), float(weight), float(score))
+        ForecastCandidate(str(trial.model), float(weight), float(score))
         for trial, weight, score in zip(trials, weights, scores, strict=True)
     ]
     used = np.flatnonzero(weights).tolist()
@@ -251,7 +251,7 @@ def weigh(
     return combination, past
 
 
-def _past(trials: Sequence[Trial], weights: Array, origins: Array, truth: Array) -> Past:
+def _past(trials: Sequence[PastTrial], weights: Array, origins: Array, truth: Array) -> Past:
     used = np.flatnonzero(weights).tolist()
     parts = [trials[i].past for i in used]
     return Past(origins, truth, parts, weights[used], trials[-1].past)

@@ -82,7 +82,7 @@ class Gains:
 
 
 @dataclass(frozen=True)
-class State:
+class LevelState:
     """Where models stand before a step.
 
     Attributes
@@ -104,17 +104,17 @@ class Filtered:
     ----------
     errors, variances : ndarray, (N, B)
         Of the next value, the latter in units of σ²; errors of missing values are NaN.
-    states : dict of int to State
+    states : dict of int to LevelState
         Before the steps asked for.
     """
 
     errors: Array
     variances: Array
-    states: dict[int, State]
+    states: dict[int, LevelState]
 
 
 @dataclass(frozen=True)
-class Design:
+class SmoothingDesign:
     """What the steps of a series have in common for all models.
 
     Attributes
@@ -131,7 +131,7 @@ class Design:
     seasons: Seasons
 
     @classmethod
-    def of(cls, seasons: Seasons, times: Array, inputs: Array) -> Design:
+    def of(cls, seasons: Seasons, times: Array, inputs: Array) -> SmoothingDesign:
         shares = np.hstack([seasons.shares(times), np.zeros(inputs.shape)])
         return cls(np.hstack([seasons.rows(times), inputs]), shares, seasons)
 
@@ -140,7 +140,7 @@ class Design:
         return 2 + self.rows.shape[1]
 
 
-def beginning(gains: Gains, design: Design) -> State:
+def beginning(gains: Gains, design: SmoothingDesign) -> LevelState:
     """The state before anything is known."""
     size, waves = design.size, design.seasons.size
     mean, cov = np.zeros((len(gains), size)), np.zeros((len(gains), size, size))
@@ -149,11 +149,15 @@ def beginning(gains: Gains, design: Design) -> State:
     inputs = np.arange(2 + waves, size)
     cov[:, inputs, inputs] = _WIDE
     cov[gains.seasonal, 2 : 2 + waves, 2 : 2 + waves] = _WIDE * design.seasons.prior()
-    return State(mean, cov)
+    return LevelState(mean, cov)
 
 
 def run(
-    values: Array, gains: Gains, design: Design, wanted: Array, start: State | None = None
+    values: Array,
+    gains: Gains,
+    design: SmoothingDesign,
+    wanted: Array,
+    start: LevelState | None = None,
 ) -> Filtered:
     """Filter values (N,), or (N, B) where models have values of their own."""
     state = beginning(gains, design) if start is None else start
@@ -171,7 +175,7 @@ def run(
     stops = set(np.asarray(wanted).tolist())
     for t in range(len(each)):
         if t in stops:
-            states[t] = State(mean.copy(), cov.copy())
+            states[t] = LevelState(mean.copy(), cov.copy())
         if trending:
             mean[:, 0] += damping * mean[:, 1]
             mean[:, 1] *= damping
@@ -205,12 +209,12 @@ def run(
             cov[:, :2, at] += both
             cov[:, at, :2] += both.transpose(0, 2, 1)
     if len(each) in stops:
-        states[len(each)] = State(mean, cov)
+        states[len(each)] = LevelState(mean, cov)
     return Filtered(errors, variances, states)
 
 
 @dataclass(frozen=True)
-class Noise:
+class ErrorScale:
     """What is known of σ² before each step, and how probable the values were.
 
     Attributes
@@ -226,7 +230,7 @@ class Noise:
     evidence: Array
 
     @classmethod
-    def of(cls, found: Filtered, first: int) -> Noise:
+    def of(cls, found: Filtered, first: int) -> ErrorScale:
         """Values before number `first` only find the state."""
         squares = found.errors**2 / found.variances
         counted = np.isfinite(squares[:, 0])
@@ -257,7 +261,7 @@ def _faded(values: Array) -> Array:
     return np.vstack([np.zeros(values.shape[1]), sums])
 
 
-def responses(gains: Gains, design: Design, horizon: int) -> Array:
+def responses(gains: Gains, design: SmoothingDesign, horizon: int) -> Array:
     """What an error does to the values 0, ..., horizon − 1 steps after it, (B, horizon)."""
     steps = np.arange(1, horizon)
     slopes = np.cumsum(gains.damping[:, None] ** steps, axis=1)
@@ -270,9 +274,9 @@ def responses(gains: Gains, design: Design, horizon: int) -> Array:
 
 
 def ahead(
-    state: State,
+    state: LevelState,
     gains: Gains,
-    design: Design,
+    design: SmoothingDesign,
     later: Array,
     variance: Array,
     with_cov: bool = True,
@@ -281,9 +285,9 @@ def ahead(
 
     Parameters
     ----------
-    state : State
+    state : LevelState
     gains : Gains
-    design : Design
+    design : SmoothingDesign
     later : ndarray, (H, k − 2)
         Its rows ahead.
     variance : ndarray, (B,)

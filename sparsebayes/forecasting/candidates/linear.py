@@ -19,8 +19,8 @@ from scipy.signal import lfilter, lfiltic
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import NONE, Seasons
 from sparsebayes.forecasting.candidates.trial import (
-    Gaussian,
-    Trial,
+    GaussianPaths,
+    PastTrial,
     Windowed,
     gaussian,
     later_only,
@@ -28,7 +28,7 @@ from sparsebayes.forecasting.candidates.trial import (
 )
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 
@@ -74,12 +74,12 @@ class Posterior:
 
 
 @dataclass(frozen=True)
-class Linear(Windowed, Gaussian):
+class LinearAutoregression(Windowed, GaussianPaths):
     """A linear autoregression of a function of a series.
 
     Attributes
     ----------
-    transform : Transform
+    transform : ValueTransform
     differences : Differences
     lags : ndarray of int
     season : int
@@ -93,7 +93,7 @@ class Linear(Windowed, Gaussian):
         Of the weights of the intercept, the lags and the inputs.
     """
 
-    transform: Transform
+    transform: ValueTransform
     differences: Differences
     lags: Array
     season: int
@@ -106,11 +106,11 @@ class Linear(Windowed, Gaussian):
     def of(
         cls,
         y: Array,
-        transform: Transform,
+        transform: ValueTransform,
         differences: Differences,
         season: int,
         waves: Seasons = NONE,
-    ) -> Linear:
+    ) -> LinearAutoregression:
         """The frame of a series, without weights."""
         changes = differences.apply(transform.of(y))
         center = 0.0 if differences.periods else float(changes[0])
@@ -314,11 +314,11 @@ def try_out(
     record: Record,
     origins: Array,
     horizon: int,
-    transforms: Sequence[Transform],
+    transforms: Sequence[ValueTransform],
     periods: Sequence[tuple[int, ...]],
     season: int,
     waves: Seasons,
-) -> list[Trial]:
+) -> list[PastTrial]:
     """Autoregressions of each transform and of each set of differences.
 
     Parameters
@@ -327,7 +327,7 @@ def try_out(
     origins : ndarray of int
         In the past, in increasing order.
     horizon : int
-    transforms : sequence of Transform
+    transforms : sequence of ValueTransform
     periods : sequence of tuple of int
     season : int
     waves : Seasons
@@ -336,7 +336,9 @@ def try_out(
     trials = []
     for transform in transforms:
         for taken in periods:
-            frame = Linear.of(record.filled, transform, Differences(taken), season, waves)
+            frame = LinearAutoregression.of(
+                record.filled, transform, Differences(taken), season, waves
+            )
             early = frame.n_past + _FEWEST
             late = origins[origins >= early]
             if not late.size:
@@ -344,7 +346,7 @@ def try_out(
             posteriors = frame.learn(record, np.append(late, len(record)))
             past = frame._from(record, late, horizon, posteriors[:-1], None, with_cov=False)
             model = replace(frame, posterior=posteriors[-1])
-            trials.append(Trial(model, later_only(past, len(origins))))
+            trials.append(PastTrial(model, later_only(past, len(origins))))
     return trials
 
 

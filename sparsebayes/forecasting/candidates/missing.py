@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sparsebayes.forecasting.candidates.innovations import Design, Gains, beginning
+from sparsebayes.forecasting.candidates.innovations import Gains, SmoothingDesign, beginning
 from sparsebayes.forecasting.candidates.record import Guesses, Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
 from sparsebayes.forecasting.candidates.smoothing import Units, filtered_by_all
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 _CARRIED = 60  # missing values that later ones correct, and more while their gap is new
@@ -18,7 +18,7 @@ _MOST = 500  # of them in all
 _SETTLING = 15  # known values by which what is more than that is nearly gone
 
 
-def guess_missing(record: Record, transforms: Sequence[Transform], seasons: Seasons) -> Record:
+def guess_missing(record: Record, transforms: Sequence[ValueTransform], seasons: Seasons) -> Record:
     """The record with what the likeliest smoothing makes of its missing values, if there are any.
 
     A missing value becomes a part of the state that does not move; what comes later corrects it
@@ -51,7 +51,7 @@ def _interpolated(
     values: Array, gain: Gains, record: Record, seasons: Seasons
 ) -> tuple[Array, Array]:
     """Mean (G,) and covariance (G, G), in units of σ², of the missing values, by one model."""
-    design = Design.of(seasons, np.arange(len(values)), record.inputs[: len(values)])
+    design = SmoothingDesign.of(seasons, np.arange(len(values)), record.inputs[: len(values)])
     state, size = beginning(gain, design), design.size
     mean, cov = state.mean[0], state.cov[0]
     count = int(np.sum(~np.isfinite(values)))

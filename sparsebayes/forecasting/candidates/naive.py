@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed, gaussian
+from sparsebayes.forecasting.candidates.trial import GaussianPaths, PastTrial, Windowed, gaussian
 from sparsebayes.forecasting.forecasts import Forecasts
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 _SMALLEST = np.finfo(np.float64).tiny ** 0.5
 
 
 @dataclass(frozen=True)
-class Naive(Windowed, Gaussian):
+class Naive(Windowed, GaussianPaths):
     """The value of a season ago; errors of each season add to those of the one before.
 
     Attributes
@@ -25,13 +25,13 @@ class Naive(Windowed, Gaussian):
         1 repeats the last value.
     variance : float
         Of the differences over a season.
-    transform : Transform
+    transform : ValueTransform
         Of the series whose values are taken.
     """
 
     season: int
     variance: float
-    transform: Transform
+    transform: ValueTransform
 
     def __str__(self) -> str:
         return "last value" if self.season == 1 else f"season {self.season} ago"
@@ -61,8 +61,8 @@ class Naive(Windowed, Gaussian):
 
 
 def try_out(
-    record: Record, origins: Array, horizon: int, season: int, transform: Transform
-) -> Trial:
+    record: Record, origins: Array, horizon: int, season: int, transform: ValueTransform
+) -> PastTrial:
     """The naive forecast of a season, with errors as large as they were before each origin."""
     values = transform.of(record.values)
     squares = (values[season:] - values[:-season]) ** 2
@@ -72,4 +72,4 @@ def try_out(
     ends = np.append(origins, len(record)) - season
     variances = np.maximum(sums[ends] / np.maximum(counts[ends], 1), _SMALLEST)
     model = Naive(season, float(variances[-1]), transform)
-    return Trial(model, model._from(record, origins, horizon, variances[:-1], False))
+    return PastTrial(model, model._from(record, origins, horizon, variances[:-1], False))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes.forecasting.transforms import LEVEL, Transform
+from sparsebayes.forecasting.transforms import LEVEL, ValueTransform
 
 Array = np.ndarray
 
@@ -21,15 +21,15 @@ class Guesses:
         Their positions.
     mean : ndarray, (G,)
     cov : ndarray, (G, G)
-    transform : Transform
+    transform : ValueTransform
     """
 
     places: Array
     mean: Array
     cov: Array
-    transform: Transform
+    transform: ValueTransform
 
-    def of(self, transform: Transform) -> Guesses:
+    def of(self, transform: ValueTransform) -> Guesses:
         """The same of another function of the series, by its slope."""
         if transform == self.transform:
             return self
@@ -104,7 +104,7 @@ class Record:
             )
         return Record(self.values[first:end], self.inputs[first:end], guesses)
 
-    def doubt(self, origins: Array, length: int, transform: Transform = LEVEL) -> Array | None:
+    def doubt(self, origins: Array, length: int, transform: ValueTransform = LEVEL) -> Array | None:
         """Covariance (n, length, length) of the last values before each origin; None if all
         are known."""
         if self.guesses is None:

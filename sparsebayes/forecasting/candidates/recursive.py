@@ -19,11 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsebayes.forecasting.autoregression import fit_recursion, process
 from sparsebayes.forecasting.candidates import linear
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Trial, Windowed, drawn, later_only
+from sparsebayes.forecasting.candidates.trial import PastTrial, Windowed, drawn, later_only
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences, Embedding
 from sparsebayes.forecasting.propagation import Recursion
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 
@@ -52,7 +52,7 @@ class Recursive(Windowed):
         return f"{self.recursion.transform} autoregression{taken} by {name}".strip()
 
     @property
-    def transform(self) -> Transform:
+    def transform(self) -> ValueTransform:
         return self.recursion.transform
 
     @property
@@ -64,34 +64,36 @@ class Recursive(Windowed):
         self, record: Record, origins: Array, horizon: int, method: str, with_cov: bool = True
     ) -> Forecasts:
         """From origins in a record."""
-        record = self._bridged(record)
+        record = self._bridged(record, method)
         past, ahead = record.past(origins, self.n_past), record.ahead(origins, horizon)
         doubt = record.doubt(origins, self.n_past, self.recursion.transform)
         return self.recursion.gaussian(past, ahead, method, with_cov=with_cov, doubt=doubt)
 
-    def _bridged(self, record: Record) -> Record:
-        """With its own predictions for missing values of which it is surer than the guesses."""
+    def _bridged(self, record: Record, method: str) -> Record:
+        """With its own forecasts from before each gap, where it is surer than the guesses."""
         if record.guesses is None:
             return record
         guesses = record.guesses.of(self.transform)
-        for i, place in enumerate(guesses.places.tolist()):
-            if place < self.n_past:
+        ends = np.flatnonzero(np.diff(guesses.places) > 1) + 1
+        for gap in np.split(np.arange(len(guesses.places)), ends):
+            start = guesses.places[gap[:1]]
+            if start[0] < self.n_past:
                 continue
-            at = np.array([place])
             known = replace(record, guesses=guesses)
-            past, now = known.past(at, self.n_past), known.ahead(at, 1)
-            found = self.recursion.gaussian(past, now, "naive")
-            variance = float(found.variance[0, 0])
-            if variance < guesses.cov[i, i]:
-                mean, cov = guesses.mean.copy(), guesses.cov.copy()
-                mean[i], cov[i], cov[:, i] = found.mean[0, 0], 0.0, 0.0
-                cov[i, i] = variance
-                guesses = replace(guesses, mean=mean, cov=cov)
+            past, now = known.past(start, self.n_past), known.ahead(start, len(gap))
+            doubt = known.doubt(start, self.n_past, self.transform)
+            found = self.recursion.gaussian(past, now, method, with_cov=True, doubt=doubt)
+            assert found.cov is not None
+            surer = np.flatnonzero(found.variance[0] < np.diagonal(guesses.cov)[gap])
+            own, mean, cov = gap[surer], guesses.mean.copy(), guesses.cov.copy()
+            mean[own], cov[own], cov[:, own] = found.mean[0, surer], 0.0, 0.0
+            cov[np.ix_(own, own)] = found.cov[0][np.ix_(surer, surer)]
+            guesses = replace(guesses, mean=mean, cov=cov)
         return replace(record, guesses=guesses)
 
     def sample(self, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
         """Paths (n_paths, horizon) of the transformed series after the record."""
-        end, record = np.array([len(record)]), self._bridged(record)
+        end, record = np.array([len(record)]), self._bridged(record, "auto")
         past, ahead = record.past(end, self.n_past), record.ahead(end, horizon)
         doubt = record.doubt(end, self.n_past, self.transform)
         if doubt is None:
@@ -106,11 +108,11 @@ def try_out(
     record: Record,
     origins: Array,
     horizon: int,
-    transforms: Sequence[Transform],
+    transforms: Sequence[ValueTransform],
     exog_lags: tuple[int, ...],
     season: int,
     random_state: Any,
-) -> list[Trial]:
+) -> list[PastTrial]:
     """A Gaussian process of the lags, if the series is curved; none else.
 
     Parameters
@@ -119,7 +121,7 @@ def try_out(
     origins : ndarray of int
         In the past, in increasing order.
     horizon : int
-    transforms : sequence of Transform
+    transforms : sequence of ValueTransform
     exog_lags : tuple of int
         Lags of the inputs, as long as they reach.
     season : int
@@ -137,7 +139,9 @@ def try_out(
         # An unfinished search, or a path that grows, is told by the score.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
-        lags = linear.Linear.of(record.filled, transform, Differences(()), season).useful(record)
+        lags = linear.LinearAutoregression.of(
+            record.filled, transform, Differences(()), season
+        ).useful(record)
         embedding = Embedding(lags, exog_lags)
 
         def fit(end: int) -> Recursive:
@@ -155,7 +159,7 @@ def try_out(
             return []
         past = fit(learned).forecasts(record, late, horizon, "auto", with_cov=False)
         model = fit(len(record))
-    return [Trial(model, later_only(past, len(origins)))]
+    return [PastTrial(model, later_only(past, len(origins)))]
 
 
 def _end(record: Record, end: int) -> Record:
@@ -163,7 +167,7 @@ def _end(record: Record, end: int) -> Record:
     return record.part(max(0, end - _LONGEST), end)
 
 
-def curvature(record: Record, transform: Transform, season: int) -> float:
+def curvature(record: Record, transform: ValueTransform, season: int) -> float:
     """The probability that squares and products of lags explain as much of a linear series."""
     series = transform.of(record.filled)[-_LONGEST:]
     series = (series - series.mean()) / (series.std() or 1.0)

@@ -13,19 +13,19 @@ import numpy as np
 
 from sparsebayes.forecasting.candidates.innovations import (
     TRENDS,
-    Design,
+    ErrorScale,
     Filtered,
     Gains,
-    Noise,
-    State,
+    LevelState,
+    SmoothingDesign,
     ahead,
     run,
 )
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
-from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, gaussian, matched
+from sparsebayes.forecasting.candidates.trial import GaussianPaths, PastTrial, gaussian, matched
 from sparsebayes.forecasting.forecasts import Forecasts
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 
@@ -39,17 +39,17 @@ class Units:
 
     Attributes
     ----------
-    transform : Transform
+    transform : ValueTransform
     center, scale : float
         Of the transformed series: its first value, and the spread of its differences.
     """
 
-    transform: Transform
+    transform: ValueTransform
     center: float
     scale: float
 
     @classmethod
-    def of(cls, values: Array, transform: Transform) -> Units:
+    def of(cls, values: Array, transform: ValueTransform) -> Units:
         known = transform.of(values[np.isfinite(values)])
         spread = float(np.std(np.diff(known))) if len(known) > 1 else 0.0
         return cls(transform, float(known[0]), spread if spread > 0 else 1.0)
@@ -59,7 +59,7 @@ class Units:
 
 
 @dataclass(frozen=True)
-class Smoothing(Gaussian):
+class Smoothing(GaussianPaths):
     """Smoothing of a function of a series with a few gains, weighted.
 
     Attributes
@@ -74,7 +74,7 @@ class Smoothing(Gaussian):
         Of the errors, in the units of the measured series.
     time : int
         How many values `state` has seen.
-    state : State
+    state : LevelState
     """
 
     units: Units
@@ -83,7 +83,7 @@ class Smoothing(Gaussian):
     share: Array
     variance: Array
     time: int
-    state: State
+    state: LevelState
 
     def __str__(self) -> str:
         kind = TRENDS[int(self.gains.trend[0])]
@@ -91,7 +91,7 @@ class Smoothing(Gaussian):
         return f"{self.units.transform} smoothing, {kind}{season}".strip()
 
     @property
-    def transform(self) -> Transform:
+    def transform(self) -> ValueTransform:
         return self.units.transform
 
     @property
@@ -122,9 +122,9 @@ class Smoothing(Gaussian):
         found = run(values, self.gains, design, np.array([len(values)]))
         return replace(self, time=len(record), state=found.states[len(values)])
 
-    def _filtered(self, record: Record, first: int) -> tuple[Array, Design]:
+    def _filtered(self, record: Record, first: int) -> tuple[Array, SmoothingDesign]:
         times = np.arange(first, len(record))
-        design = Design.of(self.seasons, times, record.inputs[first : len(record)])
+        design = SmoothingDesign.of(self.seasons, times, record.inputs[first : len(record)])
         return self.units.measured(record.values[first:]), design
 
 
@@ -133,14 +133,14 @@ def _from_states(
     record: Record,
     origins: Array,
     horizon: int,
-    states: dict[int, State],
+    states: dict[int, LevelState],
     models: Sequence[Smoothing],
     with_cov: bool,
 ) -> Forecasts:
     """One Gaussian for each origin, from the state there and the model of it."""
     means, covs, shares, owner = [], [], [], []
     inputs = record.ahead(origins, horizon)
-    design = Design.of(frame.seasons, np.empty(0, dtype=int), inputs[:0, 0])
+    design = SmoothingDesign.of(frame.seasons, np.empty(0, dtype=int), inputs[:0, 0])
     for i, (origin, model) in enumerate(zip(np.asarray(origins).tolist(), models, strict=True)):
         later = np.hstack([frame.seasons.rows(origin + np.arange(horizon)), inputs[i]])
         mean, cov = ahead(states[origin], model.gains, design, later, model.variance, with_cov)
@@ -165,9 +165,9 @@ def try_out(
     record: Record,
     origins: Array,
     horizon: int,
-    transforms: Sequence[Transform],
+    transforms: Sequence[ValueTransform],
     seasons: Seasons,
-) -> list[Trial]:
+) -> list[PastTrial]:
     """Smoothing of each transform with each kind of trend, with and without seasons.
 
     Parameters
@@ -176,7 +176,7 @@ def try_out(
     origins : ndarray of int
         In the past, in increasing order.
     horizon : int
-    transforms : sequence of Transform
+    transforms : sequence of ValueTransform
     seasons : Seasons
         None of them if it is empty.
     """
@@ -194,28 +194,28 @@ def try_out(
                 past = _from_states(
                     models[-1], record, origins, horizon, states, models[:-1], with_cov=False
                 )
-                trials.append(Trial(models[-1], past))
+                trials.append(PastTrial(models[-1], past))
     return trials
 
 
 def filtered_by_all(
-    record: Record, origins: Array, transforms: Sequence[Transform], seasons: Seasons
-) -> list[tuple[Transform, Gains, Filtered, Noise]]:
+    record: Record, origins: Array, transforms: Sequence[ValueTransform], seasons: Seasons
+) -> list[tuple[ValueTransform, Gains, Filtered, ErrorScale]]:
     """All gains, or for a long series those that its end finds likely, for each transform."""
     size = len(record)
     wanted = np.append(origins, size)
     gains, results = Gains.grid(bool(seasons.size)), []
     first = 2 + seasons.size + record.inputs.shape[1]
-    design = Design.of(seasons, np.arange(size), record.inputs[:size])
+    design = SmoothingDesign.of(seasons, np.arange(size), record.inputs[:size])
     for transform in transforms:
         values, kept = Units.of(record.values, transform).measured(record.values), gains
         if size > _LONG:
-            end = Design(design.rows[-_LONG:], design.shares[-_LONG:], seasons)
+            end = SmoothingDesign(design.rows[-_LONG:], design.shares[-_LONG:], seasons)
             found = run(values[-_LONG:], gains, end, np.empty(0))
-            evidence = Noise.of(found, first).evidence[-1]
+            evidence = ErrorScale.of(found, first).evidence[-1]
             kept = gains[_likely(gains, evidence)]
         found = run(values, kept, design, wanted)
-        results.append((transform, kept, found, Noise.of(found, first)))
+        results.append((transform, kept, found, ErrorScale.of(found, first)))
     return results
 
 
@@ -234,7 +234,7 @@ def _likeliest(
     seasons: Seasons,
     gains: Gains,
     found: Filtered,
-    noise: Noise,
+    noise: ErrorScale,
     group: Array,
     time: int,
 ) -> Smoothing:
@@ -251,5 +251,5 @@ def _likeliest(
         share / share.sum(),
         noise.variance(time)[chosen],
         time,
-        State(state.mean[chosen], state.cov[chosen]),
+        LevelState(state.mean[chosen], state.cov[chosen]),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.forecasts import Forecasts
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 
@@ -24,7 +24,7 @@ class Settled(Protocol):
         ...
 
     @property
-    def transform(self) -> Transform:
+    def transform(self) -> ValueTransform:
         """What is modelled."""
         ...
 
@@ -47,7 +47,7 @@ class Settled(Protocol):
 
 
 @dataclass(frozen=True)
-class Trial:
+class PastTrial:
     """A model, and what it would have said.
 
     Attributes
@@ -74,7 +74,7 @@ class Windowed:
         return self
 
 
-class Gaussian:
+class GaussianPaths:
     """What models have in common whose paths are Gaussian."""
 
     def sample(self: Settled, record: Record, horizon: int, n_paths: int, rng: Any) -> Array:
@@ -113,7 +113,7 @@ def matched(mean: Array, cov: Array, share: Array, owner: Array, count: int) -> 
     return middle, within
 
 
-def gaussian(mean: Array, cov: Array, transform: Transform) -> Forecasts:
+def gaussian(mean: Array, cov: Array, transform: ValueTransform) -> Forecasts:
     """Forecasts with covariances (n, H, H), or with variances (n, H) alone."""
     if cov.ndim == 2:
         return Forecasts(mean, cov, transform)

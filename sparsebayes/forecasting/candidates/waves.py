@@ -6,11 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sparsebayes.forecasting.candidates.innovations import Design, Gains, Noise, beginning, run
+from sparsebayes.forecasting.candidates.innovations import (
+    ErrorScale,
+    Gains,
+    SmoothingDesign,
+    beginning,
+    run,
+)
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
 from sparsebayes.forecasting.candidates.smoothing import Units
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 _ORDERS = (1, 2, 3, 4, 6, 8, 10)  # numbers of waves
 _CYCLES = 4  # of a long season by which they are chosen
@@ -19,14 +25,14 @@ _SLOW = ([0.02, 0.1, 0.4], [0.0] * 3, [0.0] * 3, [0.0] * 3, [0] * 3, [True] * 3)
 
 
 def wave_orders(
-    record: Record, transform: Transform, short: Seasons, periods: Sequence[float]
+    record: Record, transform: ValueTransform, short: Seasons, periods: Sequence[float]
 ) -> Seasons:
     """Short seasons, and those of long periods that the evidence wants, with as many waves.
 
     Parameters
     ----------
     record : Record
-    transform : Transform
+    transform : ValueTransform
     short : Seasons
     periods : sequence of float
         Long ones, taken in turn.
@@ -40,8 +46,8 @@ def wave_orders(
         if not orders or known.sum() < 4 or np.ptp(values[known]) == 0:
             continue
         full = Seasons((*seasons.periods, period), (*seasons.orders, orders[-1]))
-        design = Design.of(full, np.arange(len(record)), record.inputs[: len(record)])
-        design = Design(design.rows[-size:], design.shares[-size:], full)
+        design = SmoothingDesign.of(full, np.arange(len(record)), record.inputs[: len(record)])
+        design = SmoothingDesign(design.rows[-size:], design.shares[-size:], full)
         # All numbers of waves at once: the further ones are not there if they cannot move.
         slow = Gains(*(np.repeat(column, len(orders) + 1) for column in _SLOW))
         start = beginning(slow, design)
@@ -51,7 +57,9 @@ def wave_orders(
         start.cov[:, places, places] *= waves <= kept[:, None]
         measured = Units.of(values, transform).measured(values)
         first = design.size
-        evidence = Noise.of(run(measured, slow, design, np.empty(0), start), first).evidence[-1]
+        evidence = ErrorScale.of(run(measured, slow, design, np.empty(0), start), first).evidence[
+            -1
+        ]
         best = int(kept[np.argmax(evidence)])
         if best:
             seasons = Seasons((*seasons.periods, period), (*seasons.orders, best))

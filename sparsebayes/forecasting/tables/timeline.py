@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting.tables.time_grid import season_lengths, time_grid
-from sparsebayes.forecasting.transforms import Transform
+from sparsebayes.forecasting.transforms import ValueTransform
 
 Array = np.ndarray
 
@@ -342,7 +342,7 @@ def _absent(array: Array) -> Array:
     return np.array(found, dtype=bool).reshape(array.shape)
 
 
-def check_range(y: Array, transform: Transform, name: str) -> None:
+def check_range(y: Array, transform: ValueTransform, name: str) -> None:
     """All known values have a logarithm or a root, if that is modelled, or a clear error."""
     if transform.parameter is None:
         return

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsebayes.forecasting.candidates.innovations import Design, Gains, State
+from sparsebayes.forecasting.candidates.innovations import Gains, LevelState, SmoothingDesign
 
 
 def gains(level, slope=0.0, season=0.0, damping=0.0, seasonal=True):
@@ -19,7 +19,7 @@ def proper_start(size, rng, trending=True):
     if not trending:
         mean[1] = cov[1] = 0.0
         cov[:, 1] = 0.0
-    return State(mean[None], cov[None])
+    return LevelState(mean[None], cov[None])
 
 
 def value_map(gain, design):
@@ -63,4 +63,4 @@ def conditional(mean, cov, known, values):
 def design_of(seasons, count, n_inputs=0, seed=0):
     inputs = np.random.default_rng(seed).standard_normal((count, n_inputs))
     inputs[::3] = 0.0  # such places are left out of the sums
-    return Design.of(seasons, np.arange(count), inputs)
+    return SmoothingDesign.of(seasons, np.arange(count), inputs)

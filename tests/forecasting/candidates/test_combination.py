@@ -11,7 +11,13 @@ from sparsebayes.forecasting.candidates.combination import past_origins, relativ
 from sparsebayes.forecasting.candidates.naive import Naive
 from sparsebayes.forecasting.candidates.naive import try_out as try_naive
 from sparsebayes.forecasting.candidates.record import Record
-from sparsebayes.forecasting.candidates.trial import Gaussian, Trial, Windowed, later_only, matched
+from sparsebayes.forecasting.candidates.trial import (
+    GaussianPaths,
+    PastTrial,
+    Windowed,
+    later_only,
+    matched,
+)
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.transforms import BOUNDED, LEVEL, LOG
 
@@ -20,7 +26,7 @@ TRUTH = np.random.default_rng(0).standard_normal((40, 6))
 
 
 @dataclass(frozen=True)
-class Fixed(Windowed, Gaussian):
+class Fixed(Windowed, GaussianPaths):
     """A model with a name."""
 
     name: str
@@ -30,7 +36,7 @@ class Fixed(Windowed, Gaussian):
     def __str__(self):
         return self.name
 
-    def forecasts(self, record, origins, horizon, method):
+    def forecasts(self, record, origins, horizon, method, with_cov=True):
         shape = (len(origins), horizon)
         cov = np.tile(np.eye(horizon), (len(origins), 1, 1))
         return Forecasts(np.full(shape, float(len(self.name))), np.ones(shape), LEVEL, cov)
@@ -41,7 +47,7 @@ def trial(name, off, std=1.0, rows=40, like=None):
     rng = np.random.default_rng(sum(map(ord, like or name)))
     mean = TRUTH[-rows:] + off * rng.standard_normal((rows, 6))
     past = Forecasts(mean, np.full((rows, 6), std**2))
-    return Trial(Fixed(name), later_only(past, 40))
+    return PastTrial(Fixed(name), later_only(past, 40))
 
 
 def weights_of(*trials, truth=TRUTH, judged=100):
@@ -140,7 +146,7 @@ def test_sampled_paths_are_of_each_model_in_turn():
 
 def test_origins_lie_in_the_last_two_thirds():
     for size, season in ((3, 1), (12, 1), (60, 12), (500, 7)):
-        origins = past_origins(size, season)
+        origins = past_origins(size, season, 40)
         assert origins[-1] == size - 1 and (np.diff(origins) > 0).all()
         assert origins[0] >= min(size // 3, size - 1) and len(origins) <= 40
 
@@ -157,6 +163,9 @@ def test_moments_of_mixtures_of_gaussians():
         second = np.einsum("q,qhk->hk", share[own], cov[own] + mean[own, :, None] * mean[own, None])
         np.testing.assert_allclose(middle[i], expected)
         np.testing.assert_allclose(within[i], second - np.outer(expected, expected), atol=1e-12)
+    alone = matched(mean, np.einsum("qhh->qh", cov), share, owner, 3)
+    np.testing.assert_allclose(alone[0], middle)
+    np.testing.assert_allclose(alone[1], np.einsum("nhh->nh", within))
 
 
 @pytest.mark.parametrize("season", [1, 4])
@@ -172,6 +181,8 @@ def test_the_naive_forecast(season):
     assert str(model) == ("last value" if season == 1 else "season 4 ago")
     assert model.variance == pytest.approx(np.mean((y[season:400] - y[: 400 - season]) ** 2))
     ahead = model.forecasts(record, np.array([400]), 10, "auto")
+    alone = model.forecasts(record, np.array([400]), 10, "auto", with_cov=False)
+    np.testing.assert_allclose(alone.variance, ahead.variance)
     np.testing.assert_array_equal(ahead.mean[0], [y[400 - season + h % season] for h in range(10)])
     steps = np.arange(10) // season + 1
     np.testing.assert_allclose(ahead.variance[0], model.variance * steps)

@@ -6,7 +6,14 @@ from scipy.stats import multivariate_normal, multivariate_t
 from scipy.stats import t as student
 
 from sparsebayes.forecasting.candidates import innovations
-from sparsebayes.forecasting.candidates.innovations import Design, Gains, Noise, State, ahead, run
+from sparsebayes.forecasting.candidates.innovations import (
+    ErrorScale,
+    Gains,
+    LevelState,
+    SmoothingDesign,
+    ahead,
+    run,
+)
 from sparsebayes.forecasting.candidates.seasons import Seasons
 
 from .dense import conditional, design_of, gains, joint, proper_start, value_map
@@ -75,7 +82,7 @@ def test_the_evidence_is_the_density_with_unknown_noise(model, values, monkeypat
     monkeypatch.setattr(innovations, "_FADING", 1.0)
     gain, design, start = model
     found = run(values, gain, design, np.empty(0), start)
-    noise = Noise.of(found, 0)
+    noise = ErrorScale.of(found, 0)
     known = np.isfinite(values)
     mean, cov = joint(gain, design, start)
     degrees, scale = innovations._DEGREES, innovations._SCALE
@@ -94,7 +101,7 @@ def test_old_errors_tell_less_of_the_noise():
     y = np.random.default_rng(0).standard_normal(COUNT)
     y[[4, 5, 11]] = np.nan
     found = run(y, gains(0.4), design, np.empty(0))
-    noise = Noise.of(found, 2)
+    noise = ErrorScale.of(found, 2)
     degrees, power, total = innovations._DEGREES, 0.0, 0.0
     told = 0.0
     for t in range(COUNT):
@@ -119,12 +126,12 @@ def test_the_evidence_leaves_the_first_values_out():
     y = np.random.default_rng(0).standard_normal(COUNT)
     y[1] = np.nan
     found = run(y, gain, design, np.empty(0))
-    noise = Noise.of(found, 3)  # known ones: 0, 2 and 3
+    noise = ErrorScale.of(found, 3)  # known ones: 0, 2 and 3
     assert not noise.evidence[:5].any() and (noise.evidence[5:] != 0).all()
     np.testing.assert_array_equal(noise.degrees[:5], innovations._DEGREES)
-    start = State(*(part for part in vars(run(y, gain, design, [4]).states[4]).values()))
-    rest = Design(design.rows[4:], design.shares[4:], design.seasons)
-    again = Noise.of(run(y[4:], gain, rest, np.empty(0), start), 0)
+    start = LevelState(*(part for part in vars(run(y, gain, design, [4]).states[4]).values()))
+    rest = SmoothingDesign(design.rows[4:], design.shares[4:], design.seasons)
+    again = ErrorScale.of(run(y[4:], gain, rest, np.empty(0), start), 0)
     np.testing.assert_allclose(noise.evidence[4:], again.evidence, atol=1e-12)
 
 
@@ -135,7 +142,7 @@ def test_forecasts_are_those_of_all_values_together(model, values):
     found = run(
         values[:cut],
         gain,
-        Design(design.rows[:cut], design.shares[:cut], design.seasons),
+        SmoothingDesign(design.rows[:cut], design.shares[:cut], design.seasons),
         [cut],
         start,
     )
@@ -177,9 +184,13 @@ def test_a_run_goes_on_where_another_stopped(model, values):
     gain, design, start = model
     whole = run(values, gain, design, [COUNT], start)
     first = run(
-        values[:8], gain, Design(design.rows[:8], design.shares[:8], design.seasons), [8], start
+        values[:8],
+        gain,
+        SmoothingDesign(design.rows[:8], design.shares[:8], design.seasons),
+        [8],
+        start,
     )
-    rest = Design(design.rows[8:], design.shares[8:], design.seasons)
+    rest = SmoothingDesign(design.rows[8:], design.shares[8:], design.seasons)
     second = run(values[8:], gain, rest, [COUNT - 8], first.states[8])
     for name in ("mean", "cov"):
         np.testing.assert_allclose(
@@ -203,7 +214,7 @@ def test_a_sure_line_is_followed_from_its_first_values():
     t = np.arange(24.0)
     y = 5.0 + 0.3 * t + np.array([1.0, -2.0, 0.5, 0.5])[np.arange(24) % 4]
     gain, seasons = gains(0.25, 0.02, 0.1, 1.0), Seasons((4,), (0,))
-    design = Design.of(seasons, np.arange(24), np.empty((24, 0)))
-    found = run(y[:16], gain, Design(design.rows[:16], design.shares[:16], seasons), [16])
+    design = SmoothingDesign.of(seasons, np.arange(24), np.empty((24, 0)))
+    found = run(y[:16], gain, SmoothingDesign(design.rows[:16], design.shares[:16], seasons), [16])
     mean, _ = ahead(found.states[16], gain, design, design.rows[16:], np.ones(1))
     np.testing.assert_allclose(mean[0], y[16:], atol=1e-3)

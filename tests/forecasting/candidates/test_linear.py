@@ -7,8 +7,14 @@ import pytest
 from scipy.stats import multivariate_t
 
 from sparsebayes.forecasting.candidates import linear
-from sparsebayes.forecasting.candidates.linear import Linear, Posterior, lags_of, try_out
+from sparsebayes.forecasting.candidates.linear import (
+    LinearAutoregression,
+    Posterior,
+    lags_of,
+    try_out,
+)
 from sparsebayes.forecasting.candidates.record import Guesses, Record
+from sparsebayes.forecasting.candidates.seasons import NONE, Seasons
 from sparsebayes.forecasting.lags import Differences
 from sparsebayes.forecasting.transforms import LEVEL, LOG
 
@@ -36,7 +42,7 @@ def test_weights_and_evidence_are_those_of_dense_formulas(monkeypatch, periods):
     """Shares are ratios of Student densities of all targets."""
     monkeypatch.setattr(linear, "_KEPT", 100)
     y, inputs = series(), np.random.default_rng(1).standard_normal((90, 2))
-    model = Linear.of(y, LEVEL, Differences(periods), 4)
+    model = LinearAutoregression.of(y, LEVEL, Differences(periods), 4)
     found = model.learn(Record(y, inputs), np.array([90]))[0]
     rows, targets = plain_rows(model, y, inputs, range(model.n_past, 90))
     dense = []
@@ -59,7 +65,7 @@ def test_weights_and_evidence_are_those_of_dense_formulas(monkeypatch, periods):
 
 
 def test_the_prior_knows_of_seasons():
-    model = Linear.of(series(), LEVEL, Differences(()), 12)
+    model = LinearAutoregression.of(series(), LEVEL, Differences(()), 12)
     by_lag = dict(
         zip(model.lags.tolist(), model._precisions(0)[-1][1:], strict=True)
     )  # s = 2, k = 2
@@ -70,7 +76,7 @@ def test_the_prior_knows_of_seasons():
 
 def test_each_origin_learns_from_what_came_before():
     y, inputs = series(), np.random.default_rng(1).standard_normal((90, 1))
-    model = Linear.of(y, LEVEL, Differences((1,)), 4)
+    model = LinearAutoregression.of(y, LEVEL, Differences((1,)), 4)
     for posterior, origin in zip(
         model.learn(Record(y, inputs), np.array([30, 55, 90])), (30, 55, 90), strict=True
     ):
@@ -85,7 +91,7 @@ def test_guesses_are_lags_and_no_targets():
     values[places] = np.nan
     guesses = Guesses(places, y[places] + 0.3, 0.1 * np.eye(3), LEVEL)
     record = Record(values, inputs, guesses)
-    model = Linear.of(record.filled, LEVEL, Differences((1,)), 4)
+    model = LinearAutoregression.of(record.filled, LEVEL, Differences((1,)), 4)
     found = model.learn(record, np.array([90]))[0]
     times = [t for t in range(model.n_past, 90) if t not in places]
     rows, targets = plain_rows(model, record.filled, inputs, times)
@@ -96,7 +102,7 @@ def test_guesses_are_lags_and_no_targets():
 
 
 def frame(periods, lags=(1, 2, 5), scale=1.7, transform=LEVEL):
-    return Linear(transform, Differences(periods), np.array(lags), 4, 0.8, scale)
+    return LinearAutoregression(transform, Differences(periods), np.array(lags), 4, 0.8, scale)
 
 
 def posterior(seed=0, spread=0.0, variance=0.5, n_inputs=1):
@@ -192,6 +198,8 @@ def test_guessed_values_add_what_they_move(periods):
     extra = np.array(moved).T @ doubt[0] @ np.array(moved)
     np.testing.assert_allclose(found.cov[0] - sure.cov[0], extra, atol=1e-9)
     np.testing.assert_array_equal(found.mean, sure.mean)
+    alone = model.paths([known], past, inputs, doubt, with_cov=False)
+    np.testing.assert_allclose(alone.variance, found.variance)
 
 
 def test_a_grid_is_one_gaussian_with_its_moments():
@@ -228,7 +236,7 @@ def test_unstable_weights_stay_finite():
 def test_tried_out_from_the_past():
     y = np.exp(0.05 * series(120))
     origins = np.array([3, 40, 80, 119])
-    trials = try_out(Record(y, np.empty((120, 0))), origins, 6, [LEVEL, LOG], PERIODS, 4)
+    trials = try_out(Record(y, np.empty((120, 0))), origins, 6, [LEVEL, LOG], PERIODS, 4, NONE)
     names = [str(trial.model) for trial in trials]
     assert names[0] == "autoregression" and "log autoregression of differences 1, 4" in names
     assert len(set(names)) == 6
@@ -242,7 +250,9 @@ def test_tried_out_from_the_past():
         found = again.forecasts(record, np.array([40]), 6, "auto")
         np.testing.assert_allclose(found.mean[0], trial.past.mean[1], rtol=1e-8)
         np.testing.assert_allclose(found.variance[0], trial.past.variance[1], rtol=1e-8)
-    assert try_out(Record(y[:6], np.empty((6, 0))), np.array([5]), 2, [LEVEL], [(1,)], 1) == []
+    assert (
+        try_out(Record(y[:6], np.empty((6, 0))), np.array([5]), 2, [LEVEL], [(1,)], 1, NONE) == []
+    )
 
 
 def test_forecasts_cover_what_comes():
@@ -250,7 +260,9 @@ def test_forecasts_cover_what_comes():
     z = []
     for seed in range(8):
         y = series(140, seed + 20)
-        trials = try_out(Record(y[:120], np.empty((120, 0))), np.array([100]), 2, [LEVEL], [()], 4)
+        trials = try_out(
+            Record(y[:120], np.empty((120, 0))), np.array([100]), 2, [LEVEL], [()], 4, NONE
+        )
         record = Record(y[:120], np.empty((140, 0)))
         found = trials[0].model.forecasts(record, np.array([120]), 20, "auto")
         z.append((y[120:] - found.mean[0]) / found.std[0])
@@ -268,7 +280,7 @@ def test_lags_and_useful_lags():
     for t in range(5, 400):
         y[t] = 0.5 * y[t - 1] - 0.4 * y[t - 5] + rng.standard_normal()
     record = Record(y, np.empty((400, 0)))
-    useful = Linear.of(y, LEVEL, Differences(()), 1).useful(record)
+    useful = LinearAutoregression.of(y, LEVEL, Differences(()), 1).useful(record)
     assert {1, 5} <= set(useful) and len(useful) <= 4
 
 
@@ -278,7 +290,7 @@ def test_units_of_the_series_do_not_matter(periods):
     y, origins = series(), np.array([50, 70])
     inputs = np.empty((90, 0))
     (one,), (other,) = (
-        try_out(Record(values, inputs), origins, 6, [LEVEL], [periods], 4)
+        try_out(Record(values, inputs), origins, 6, [LEVEL], [periods], 4, NONE)
         for values in (y, 1e7 + 4.0 * y)
     )
     np.testing.assert_allclose(other.past.mean - 1e7, 4.0 * one.past.mean, rtol=1e-5)
@@ -288,6 +300,25 @@ def test_units_of_the_series_do_not_matter(periods):
 def test_constant_series_far_from_nothing():
     for value in (0.0, 1e8, -1e12):
         record = Record(np.full(30, value), np.empty((30, 0)))
-        for trial in try_out(record, np.array([20]), 4, [LEVEL], PERIODS, 4):
+        for trial in try_out(record, np.array([20]), 4, [LEVEL], PERIODS, 4, NONE):
             np.testing.assert_allclose(trial.past.mean, value, rtol=1e-9)
             assert np.isfinite(trial.past.variance).all()
+
+
+def test_waves_of_a_long_season_are_inputs():
+    """The same as giving them."""
+    y, origins = series(), np.array([60, 75])
+    waves = Seasons((31.5,), (2,))
+    given = np.random.default_rng(1).standard_normal((96, 1))
+    both = np.hstack([given, waves.rows(np.arange(96))])
+    (one,) = try_out(Record(y, given), origins, 6, [LEVEL], [(1,)], 4, waves)
+    (other,) = try_out(Record(y, both), origins, 6, [LEVEL], [(1,)], 4, NONE)
+    assert str(one.model) == "autoregression of differences 1, season 31.5 in 2 waves"
+    np.testing.assert_allclose(one.past.mean, other.past.mean, rtol=1e-9)
+    end = np.array([90])
+    found, expected = (
+        trial.model.forecasts(Record(y, inputs), end, 6, "auto")
+        for trial, inputs in ((one, given), (other, both))
+    )
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
+    np.testing.assert_allclose(found.cov, expected.cov, rtol=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsebayes.forecasting.candidates import innovations, missing
-from sparsebayes.forecasting.candidates.innovations import Design, beginning
+from sparsebayes.forecasting.candidates.innovations import SmoothingDesign, beginning
 from sparsebayes.forecasting.candidates.missing import guess_missing
 from sparsebayes.forecasting.candidates.record import Guesses, Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
@@ -27,7 +27,7 @@ def proper(monkeypatch):
 
 
 def expected(gain, seasons, values, inputs):
-    design = Design.of(seasons, np.arange(len(values)), inputs[: len(values)])
+    design = SmoothingDesign.of(seasons, np.arange(len(values)), inputs[: len(values)])
     mean, cov = joint(gain, design, beginning(gain, design))
     return conditional(mean, cov, np.isfinite(values), values)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from sparsebayes.forecasting.forecasts import Forecasts, Mixture
+from sparsebayes.forecasting.forecasts import ForecastMixture, Forecasts
 from sparsebayes.forecasting.transforms import BOUNDED, LEVEL, LOG, SQRT
 
 WEIGHTS = np.array([0.5, 0.3, 0.2])
@@ -25,7 +25,7 @@ def gaussian(transform, seed):
 
 @pytest.fixture(params=KINDS)
 def mixture(request):
-    return Mixture([gaussian(t, k) for k, t in enumerate(KINDS[request.param])], WEIGHTS)
+    return ForecastMixture([gaussian(t, k) for k, t in enumerate(KINDS[request.param])], WEIGHTS)
 
 
 def draws(mixture, count=200_000):
@@ -65,7 +65,7 @@ def test_quantiles(mixture, probability):
         own = part.quantile(probability)
         off = part.below(own)[own != 0.0] - probability
         np.testing.assert_allclose(off, 0.0, atol=1e-9)
-        alone = Mixture([part], np.ones(1)).quantile(probability)
+        alone = ForecastMixture([part], np.ones(1)).quantile(probability)
         np.testing.assert_array_equal(alone, own)
 
 
@@ -83,7 +83,9 @@ def test_counts_may_be_nothing():
     assert sure.interval(0.95) == (np.zeros((1, 1)), np.zeros((1, 1)))
     lower, upper = Forecasts(np.array([[0.5]]), np.array([[1.0]]), BOUNDED).interval(0.95)
     assert lower[0, 0] == 0.0 and upper[0, 0] > 1
-    both = Mixture([sure, Forecasts(np.array([[4.0]]), np.array([[0.1]]), BOUNDED)], np.ones(2) / 2)
+    both = ForecastMixture(
+        [sure, Forecasts(np.array([[4.0]]), np.array([[0.1]]), BOUNDED)], np.ones(2) / 2
+    )
     assert both.interval(0.9)[0][0, 0] == 0.0
     assert both.interval(0.9)[1][0, 0] == pytest.approx(4.0 + 1.2816 * 0.1**0.5, abs=1e-3)
 
@@ -124,7 +126,7 @@ def test_crps_of_mixtures(mixture, truth):
 def test_crps_of_one(transform):
     one = gaussian(transform, 3)
     y = np.array([[0.3, 1.0, 4.0], [2.0, 0.1, 0.9]])
-    paths = draws(Mixture([one], np.ones(1)), 100_000)
+    paths = draws(ForecastMixture([one], np.ones(1)), 100_000)
     half = len(paths) // 2
     spread = np.abs(paths[:half] - paths[half:]).mean(axis=0)
     expected = np.abs(paths - y).mean(axis=0) - 0.5 * spread

@@ -82,6 +82,28 @@ def test_sampled_paths_have_uncertain_pasts_too(periods, transform):
     np.testing.assert_allclose(np.cov(paths.T) / units, found.cov[0] / units, atol=0.05)
 
 
+@pytest.mark.parametrize("periods", PERIODS)
+@pytest.mark.parametrize("transform", [LEVEL, LOG])
+def test_a_gap_at_the_end_is_a_part_of_the_path(periods, transform):
+    """Where guesses are vague, forecasts after it are those from before it."""
+    model = Recursive(linear_recursion(periods, transform, noise=0.1))
+    z = 1 + 0.1 * np.random.default_rng(1).standard_normal(20)
+    values, places = transform.back(z.copy()), np.arange(16, 20)
+    values[places] = np.nan
+    guesses = Guesses(places, z[places] + 3.0, 25.0 * np.eye(4), transform)
+    found = model.forecasts(Record(values, np.empty((26, 0)), guesses), np.array([20]), 6, "taylor")
+    before = Record(values[:16], np.empty((26, 0)))
+    expected = model.forecasts(before, np.array([16]), 10, "taylor")
+    np.testing.assert_allclose(found.mean[0], expected.mean[0, 4:], atol=1e-9)
+    np.testing.assert_allclose(found.cov[0], expected.cov[0, 4:, 4:], atol=1e-8)
+    sure = Guesses(places, z[places], 1e-9 * np.eye(4), transform)  # these are not replaced
+    kept = model.forecasts(Record(values, np.empty((26, 0)), sure), np.array([20]), 6, "taylor")
+    complete = Record(transform.back(z), np.empty((26, 0)))
+    known = model.forecasts(complete, np.array([20]), 6, "taylor")
+    np.testing.assert_allclose(kept.mean, known.mean, atol=1e-9)
+    np.testing.assert_allclose(kept.cov, known.cov, atol=1e-6)
+
+
 def chaos(n=200, noise=0.01, seed=0):
     rng = np.random.default_rng(seed)
     y = np.full(n, 0.4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsebayes.forecasting.candidates import innovations, smoothing
-from sparsebayes.forecasting.candidates.innovations import Design, Gains, ahead, run
+from sparsebayes.forecasting.candidates.innovations import Gains, SmoothingDesign, ahead, run
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons, short
 from sparsebayes.forecasting.candidates.smoothing import Units, try_out
@@ -16,7 +16,7 @@ from .dense import gains, value_map
 def made(gain, seasons, count, seed=0, noise=1.0, start=None):
     """A series of a model, with its errors."""
     rng = np.random.default_rng(seed)
-    design = Design.of(seasons, np.arange(count), np.empty((count, 0)))
+    design = SmoothingDesign.of(seasons, np.arange(count), np.empty((count, 0)))
     start = np.zeros(design.size) if start is None else start
     return value_map(gain, design) @ np.append(start, noise * rng.standard_normal(count))
 
@@ -63,7 +63,7 @@ def test_forecasts_are_those_of_the_model_that_made_the_series():
     start = np.array([0.0, 0.3, 3.0, -1.0, 0.5, -4.0, 1.0, 0.5])
     y = made(gain, seasons, 400, seed=4, start=start)
     origins = np.arange(200, 390)
-    design = Design.of(seasons, np.arange(400), np.empty((400, 0)))
+    design = SmoothingDesign.of(seasons, np.arange(400), np.empty((400, 0)))
     states = run(y, gain, design, origins).states
     truth = y[origins[:, None] + np.arange(6)]
     own = np.array(
@@ -116,6 +116,9 @@ def test_updates_and_origins_are_the_same_as_a_longer_record(n_inputs):
         np.testing.assert_allclose(several.mean[1], one.mean[0], atol=1e-6)
         np.testing.assert_allclose(several.cov[1], one.cov[0], rtol=1e-5, atol=1e-7)
         np.testing.assert_array_equal(several.variance[1], np.diagonal(several.cov[1]))
+        alone = later.forecasts(whole, np.array([40, 55, 63]), 6, "auto", with_cov=False)
+        np.testing.assert_array_equal(alone.mean, several.mean)
+        np.testing.assert_allclose(alone.variance, several.variance)
 
 
 def test_units_of_the_series_do_not_matter():
@@ -126,7 +129,7 @@ def test_units_of_the_series_do_not_matter():
         strict=True,
     ):
         np.testing.assert_allclose(other.past.mean, -1e4 + 250 * one.past.mean, rtol=1e-6)
-        np.testing.assert_allclose(other.past.cov, 250**2 * one.past.cov, rtol=1e-6)
+        np.testing.assert_allclose(other.past.variance, 250**2 * one.past.variance, rtol=1e-6)
 
 
 def test_inputs_that_move_the_series_are_used():
