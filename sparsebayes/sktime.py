@@ -183,23 +183,28 @@ class SparseBayesForecaster(BaseForecaster):
             return None
         if None in self._models:
             return table[table.index > self.forecaster_.index_[-1]]
-        ids = list(range(len(self._levels) - 1))
         parts = [
             rows[rows.index.get_level_values(-1) > self._models[key].index_[-1]]
-            for key, rows in table.groupby(level=ids if len(ids) > 1 else 0, sort=False)
+            for key, rows in self._groups(table).items()
             if key in self._models
         ]
         return pandas.concat(parts) if parts else table.iloc[:0]
 
+    def _groups(self, table) -> dict:
+        """Rows of each series."""
+        ids = list(range(len(self._levels) - 1))
+        return dict(list(table.groupby(level=ids if len(ids) > 1 else 0, sort=False)))
+
     def _of_each(self, fh, X, work, columns):
         """A table of what is found for each series."""
         index, tables, later = self._index(fh), {}, self._later(X)
+        inputs = {None: later}
+        if later is not None and None not in self._models:
+            ids = list(range(len(self._levels) - 1))
+            inputs = {key: rows.droplevel(ids) for key, rows in self._groups(later).items()}
         for key, model in self._models.items():
-            own = later
-            if key is not None and later is not None:
-                own = later.xs(key)
             steps = fh.to_absolute(self.cutoff).to_relative(model.index_[-1:])
-            values = work(model, steps.to_numpy().astype(int), own)
+            values = work(model, steps.to_numpy().astype(int), inputs.get(key))
             tables[key] = pandas.DataFrame(values, index, columns)
         return self._together(tables)
 

@@ -149,6 +149,8 @@ class Forecaster(BaseEstimator):
     >>> mean, std = model.predict(10, return_std=True)
     >>> bool(np.abs(mean - np.sin(0.4 * np.arange(100, 110))).max() < 0.4)
     True
+    >>> Forecaster(n_jobs=1).fit(np.column_stack([y, 3.0 * y])).predict(10).shape
+    (10, 2)
     """
 
     _panel: Panel | None

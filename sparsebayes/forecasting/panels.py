@@ -21,6 +21,7 @@ from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each, later_in
 _PERIOD = 0.2  # seconds between two lines on a terminal
 _LINES = 10  # elsewhere
 _SEEDS = 2**31 - 1
+_TOLD = (UserWarning, RuntimeWarning)  # others are about code, not about series
 
 
 def fit_each(
@@ -102,7 +103,8 @@ def update_each(forecaster: Any, panel: Panel, y_new: Any, X_new: Any) -> None:
     """Append observations to the series of a panel, to all or, after an error, to none."""
     new = as_panel(y_new, panel.labels[0] if panel.form == "long" else None, trim=False)
     by_rows = panel.form in ("levels", "long")  # series may have none
-    unknown = [] if new is None else [name for name in new.names if name not in set(panel.names)]
+    known = set(panel.names)
+    unknown = [] if new is None else [name for name in new.names if name not in known]
     if new is None or unknown or not (by_rows or len(new.names) == len(panel.names)):
         more = f", got {unknown[0]!r}" if unknown else ""
         raise ValueError(
@@ -162,7 +164,11 @@ def _watched(name: Any, work: Callable[..., Any], *given: Any) -> tuple[Any, lis
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = _named(name, work, *given)
-    told = dict.fromkeys((str(warning.message), warning.category) for warning in caught)
+    told = dict.fromkeys(
+        (str(warning.message), warning.category)
+        for warning in caught
+        if issubclass(warning.category, _TOLD)
+    )
     return result, list(told)
 
 

@@ -101,8 +101,9 @@ def _separated(panel: Panel, X: Any, name: str) -> list[Any]:
     """Rows of each series."""
     X = X.to_frame() if X.ndim == 1 else X
     found = _by_id(panel, X, name) if panel.form == "long" else _by_levels(X)
+    known = set(panel.names)
     absent = [key for key in panel.names if key not in found]
-    unknown = [key for key in found if key not in set(panel.names)]
+    unknown = [key for key in found if key not in known]
     if absent:
         raise ValueError(f"{name} has no rows for series {absent[0]!r}; add them.")
     if unknown:
