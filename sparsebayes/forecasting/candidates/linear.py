@@ -39,6 +39,7 @@ _DECAYS = (0.5, 1.0, 2.0)  # k
 _DEGREES, _SCALE = 1.0, 0.1  # of the prior of σ², in units of the variance of the differences
 _CLEAR, _MOST = 2.0, 10  # standard errors of a weight that counts; so many at most
 _KEPT = 3  # of the grid, for each origin
+_MANY, _SHORT = 20, 60  # paths, and steps, for which one way to compute them is faster
 _LIMIT = 1e6  # standard deviations; no path goes further
 
 
@@ -213,12 +214,11 @@ class LinearAutoregression(Windowed, GaussianPaths):
         levels = self.transform.of(past[:, past.shape[1] - self.n_past :])
         path, rows = self._follow(levels[owner], weights, inputs[owner])
         response = self._response(weights, inputs.shape[1])
-        effects = self._effects(weights, rows)
+        effects = _carried(response, rows)
         moved = None if guess is None else self._moved(levels[owner], weights, inputs[owner], path)
         scale = self.scale**2 * variance
         if with_cov:
-            apart = np.subtract.outer(*[np.arange(inputs.shape[1])] * 2)
-            shocks = np.where(apart >= 0, response[:, np.maximum(apart, 0)], 0.0)
+            shocks = _toeplitz(response)
             cov = shocks @ shocks.transpose(0, 2, 1)
             cov += effects @ inverse @ effects.transpose(0, 2, 1)
             cov *= scale[:, None, None]
@@ -250,33 +250,27 @@ class LinearAutoregression(Windowed, GaussianPaths):
 
     def _recursion(self, weights: Array, drive: Array, changes: Array) -> Array:
         """``w_t = Σ a_l w_{t−l} + drive_t`` (Q, H) after changes (Q, at least the last lag)."""
-        length, backward, found = int(self.lags[-1]), self._backward(weights), np.empty(drive.shape)
-        for i, (filtered, force, past) in enumerate(zip(backward, drive, changes, strict=True)):
-            start = lfiltic([1.0], filtered, past[: -length - 1 : -1])
-            with np.errstate(over="ignore", invalid="ignore"):
-                found[i] = lfilter([1.0], filtered, force, zi=start)[0]
-        return np.clip(np.nan_to_num(found, nan=_LIMIT), -_LIMIT, _LIMIT)
+        lags, length, horizon = self.lags, int(self.lags[-1]), drive.shape[1]
+        own = weights[:, 1 : 1 + len(lags)]
+        path = np.concatenate([changes[:, -length:], drive], axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if len(weights) > _MANY:  # step by step, all at once
+                for k in range(length, length + horizon):
+                    path[:, k] += np.einsum("ql,ql->q", own, path[:, k - lags])
+            else:
+                for row, values in zip(path, own, strict=True):
+                    backward = np.zeros(length + 1)
+                    backward[0], backward[lags] = 1.0, -values
+                    start = lfiltic([1.0], backward, row[length - 1 :: -1])
+                    row[length:] = lfilter([1.0], backward, row[length:], zi=start)[0]
+        return np.clip(np.nan_to_num(path[:, length:], nan=_LIMIT), -_LIMIT, _LIMIT)
 
     def _response(self, weights: Array, horizon: int) -> Array:
         """What an error does to the levels 0, 1, ... steps after it, (Q, H), by `scale`."""
-        impulse = np.zeros((len(weights), horizon, 1))
+        impulse = np.zeros((len(weights), horizon))
         impulse[:, 0] = 1.0
-        return self._effects(weights, impulse)[:, :, 0]
-
-    def _effects(self, weights: Array, pushes: Array) -> Array:
-        """How the levels follow what is added to the differences at each step, both (Q, H, D)."""
-        undone = self.differences.polynomial()
-        found = np.empty(pushes.shape)
-        for i, backward in enumerate(self._backward(weights)):
-            with np.errstate(over="ignore", invalid="ignore"):
-                found[i] = lfilter([1.0], np.convolve(backward, undone), pushes[i], axis=0)
-        return np.clip(np.nan_to_num(found, nan=_LIMIT), -_LIMIT, _LIMIT)
-
-    def _backward(self, weights: Array) -> Array:
-        """``w_t − Σ a_l w_{t−l}`` as coefficients, (Q, longest lag + 1)."""
-        backward = np.zeros((len(weights), int(self.lags[-1]) + 1))
-        backward[:, 0], backward[:, self.lags] = 1.0, -weights[:, 1 : 1 + len(self.lags)]
-        return backward
+        changes = self._recursion(weights, impulse, np.zeros((len(weights), int(self.lags[-1]))))
+        return self.differences.restore(np.zeros((len(weights), self.differences.order)), changes)
 
     def _moved(self, levels: Array, weights: Array, inputs: Array, path: Array) -> Array:
         """How the path (rows) follows each of the levels before it (columns); it is linear."""
@@ -308,6 +302,21 @@ class LinearAutoregression(Windowed, GaussianPaths):
     ) -> Forecasts:
         inputs = self._known(record, np.asarray(origins)[:, None] + np.arange(horizon))
         return self.paths(posteriors, record.past(origins, self.n_past), inputs, doubt, with_cov)
+
+
+def _toeplitz(response: Array) -> Array:
+    """How the levels (rows) follow the errors (columns), (Q, H, H)."""
+    apart = np.subtract.outer(*[np.arange(response.shape[1])] * 2)
+    return np.where(apart >= 0, response[:, np.maximum(apart, 0)], 0.0)
+
+
+def _carried(response: Array, pushes: Array) -> Array:
+    """How the levels follow what is added to the differences at each step, both (Q, H, D)."""
+    if response.shape[1] <= _SHORT:
+        return _toeplitz(response) @ pushes
+    return np.stack(
+        [lfilter(own, [1.0], push, axis=0) for own, push in zip(response, pushes, strict=True)]
+    )
 
 
 def try_out(
