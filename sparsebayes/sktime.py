@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from scipy.special import ndtri
 
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting import Forecaster
+from sparsebayes.forecasting.forecasts import ForecastMixture
+from sparsebayes.forecasting.marginals import marginals
 
 require("sktime.forecasting.base", "sparsebayes.sktime")
 import pandas  # noqa: E402
@@ -16,34 +19,46 @@ __all__ = ["SparseBayesForecaster"]
 
 Array = np.ndarray
 _PATHS = 1000  # of method="monte_carlo"
+_LEVELS = (np.arange(200) + 0.5) / 200  # quantiles of a distribution that skpro does not have
+_TABLES = ["pd-multiindex", "pd_multiindex_hier"]
 
 
 class SparseBayesForecaster(BaseForecaster):
     """:class:`sparsebayes.forecasting.Forecaster` with the interface of sktime.
 
-    Forecasts of known times are one step ahead of the values before them; they are NaN where
-    these are too few for the lags.
+    Parameters are those of `Forecaster`, and `method`. Values may be missing. Panels and
+    hierarchies are fitted in one call, each series by itself or all with ``pool=True``. Forecasts
+    of known times are one step ahead of the values before them; they are NaN where these are too
+    few.
 
     Parameters
     ----------
     estimator : estimator with ``predict(return_std=True)``, default=None
-        The model of one step; None is the default of `Forecaster`.
+        The model of one step of an autoregression; None is the mixture of `Forecaster`.
     lags : int, list of int or "auto", default="auto"
-        As in `Forecaster`, like `step`, `difference`, `transform`, `exog_lags` and `calibrate`.
+        As in `Forecaster`, like all that follow but `method`.
     step : int, default=1
         Between lags.
     difference : int, list of int, None or "auto", default="auto"
         Periods of the differences.
-    transform : {"auto", "log"} or None, default="auto"
-        Whether the logarithm of the series is modelled.
+    transform : {"auto", "log", "sqrt"} or None, default="auto"
+        Which function of the series is modelled.
+    seasons : "auto", None, float or list of float, default="auto"
+        Steps in each season.
     exog_lags : int or list of int, default=0
         Lags of the exogenous inputs. Forecasts need them for each step up to the last.
-    calibrate : "auto", int or None, default=None
-        Whether standard deviations are widened by what the end of the series tells.
+    calibrate : "auto", int or None, default="auto"
+        Whether standard deviations are widened by what forecasts of the past tell.
+    pool : bool, default=False
+        Whether series of a panel share one model.
+    n_jobs : int or None, default=None
+        Series of a panel that are fitted at once.
+    verbose : int, default=0
+        Whether to show how many are done.
     method : str, default="auto"
         How the uncertainty of one step enters the next, as in `Forecaster.predict`.
     random_state : int, RandomState instance or None, default=None
-        For ``method="monte_carlo"``.
+        Of sampled paths, and of the support inputs of a process.
 
     Attributes
     ----------
@@ -66,14 +81,14 @@ class SparseBayesForecaster(BaseForecaster):
     _tags = {  # noqa: RUF012
         "authors": "The sparsebayes developers",
         "maintainers": "The sparsebayes developers",
-        "y_inner_mtype": "pd.Series",
-        "X_inner_mtype": "pd.DataFrame",
+        "y_inner_mtype": ["pd.Series", *_TABLES],
+        "X_inner_mtype": ["pd.DataFrame", *_TABLES],
         "capability:multivariate": False,
         "capability:exogenous": True,
         "capability:insample": True,
         "capability:pred_int": True,
         "capability:pred_int:insample": True,
-        "capability:missing_values": False,
+        "capability:missing_values": True,
         "capability:non_contiguous_X": False,
         "capability:categorical_in_X": False,
         "capability:update": True,
@@ -93,8 +108,12 @@ class SparseBayesForecaster(BaseForecaster):
         step=1,
         difference="auto",
         transform="auto",
+        seasons="auto",
         exog_lags=0,
-        calibrate=None,
+        calibrate="auto",
+        pool=False,
+        n_jobs=None,
+        verbose=0,
         method="auto",
         random_state=None,
     ):
@@ -103,69 +122,120 @@ class SparseBayesForecaster(BaseForecaster):
         self.step = step
         self.difference = difference
         self.transform = transform
+        self.seasons = seasons
         self.exog_lags = exog_lags
         self.calibrate = calibrate
+        self.pool = pool
+        self.n_jobs = n_jobs
+        self.verbose = verbose
         self.method = method
         self.random_state = random_state
         super().__init__()
 
     def _fit(self, y, X, fh):
-        self._train(y, None if X is None else X.loc[y.index])
-        self._name, self._times, self._last = y.name, y.index, self.cutoff
-        return self
+        self._name = y.name if y.ndim == 1 else None
+        self._levels = list(y.index.names)
+        self._columns = None if X is None else list(X.columns)
+        return self._train(y, None if X is None else X.loc[y.index])
 
     def _train(self, y, X):
-        self.forecaster_ = Forecaster(
-            self.estimator,
-            lags=self.lags,
-            step=self.step,
-            difference=self.difference,
-            transform=self.transform,
-            exog_lags=self.exog_lags,
-            calibrate=self.calibrate,
-            random_state=self.random_state,
-        ).fit(y, X)
-
-    def _update(self, y, X=None, update_params=True):
-        new = y[y.index > self._last[0]]
-        if not len(new):
-            return self
-        model = self.forecaster_.update(new, None if X is None else X.loc[new.index])
-        self._times, self._last = self._times.append(new.index), self.cutoff
-        if update_params:
-            y = pandas.Series(model.y_, self._times, name=self._name)
-            self._train(y, model.X_ if model.n_inputs_ else None)
+        options = self.get_params(deep=False)
+        del options["method"]
+        self.forecaster_ = Forecaster(**options).fit(y, X)
         return self
 
+    @property
+    def _models(self) -> dict:
+        """The forecaster of each series by name; None is that of the only one."""
+        return getattr(self.forecaster_, "forecasters_", {None: self.forecaster_})
+
+    def _together(self, tables: dict):
+        """Tables of all series as one."""
+        if None in tables:
+            return tables[None]
+        return pandas.concat(tables, names=self._levels)
+
+    def _update(self, y, X=None, update_params=True):
+        new = self._later(y)
+        if not len(new):
+            return self
+        self.forecaster_.update(new, None if X is None else X.loc[new.index])
+        if update_params:
+            models = self._models
+            tables = {
+                key: pandas.DataFrame({self._name: model.y_}, model.index_)
+                for key, model in models.items()
+            }
+            known = self._together(tables)
+            inputs = None
+            if self._columns is not None:
+                tables = {
+                    key: pandas.DataFrame(model.X_, model.index_, self._columns)
+                    for key, model in models.items()
+                }
+                inputs = self._together(tables)
+            self._train(known[self._name] if None in models else known, inputs)
+        return self
+
+    def _later(self, table):
+        """Rows after the last known value of each series."""
+        if table is None:
+            return None
+        if None in self._models:
+            return table[table.index > self.forecaster_.index_[-1]]
+        ids = list(range(len(self._levels) - 1))
+        parts = [
+            rows[rows.index.get_level_values(-1) > self._models[key].index_[-1]]
+            for key, rows in table.groupby(level=ids if len(ids) > 1 else 0, sort=False)
+            if key in self._models
+        ]
+        return pandas.concat(parts) if parts else table.iloc[:0]
+
+    def _of_each(self, fh, X, work, columns):
+        """A table of what is found for each series."""
+        index, tables, later = self._index(fh), {}, self._later(X)
+        for key, model in self._models.items():
+            own = later
+            if key is not None and later is not None:
+                own = later.xs(key)
+            steps = fh.to_absolute(self.cutoff).to_relative(model.index_[-1:])
+            values = work(model, steps.to_numpy().astype(int), own)
+            tables[key] = pandas.DataFrame(values, index, columns)
+        return self._together(tables)
+
     def _predict(self, fh, X):
-        mean, _ = self._moments(self._steps(fh), X)
-        return pandas.Series(mean, self._index(fh), name=self._name)
+        found = self._of_each(fh, X, lambda *of: self._moments(*of)[0], self._get_varnames())
+        return found.iloc[:, 0].rename(self._name) if None in self._models else found
 
     def _predict_quantiles(self, fh, X, alpha):
-        steps, probabilities = self._steps(fh), np.array(alpha)
-        values = _quantiles(*self._moments(steps, X), probabilities, self._log)
-        later = steps > 0
-        if self.method == "monte_carlo" and later.any():
-            paths = self._paths(steps.max(), X)[:, steps[later] - 1]
-            values[later] = np.quantile(paths, probabilities, axis=0).T
         columns = self._get_columns(method="predict_quantiles", alpha=alpha)
-        return pandas.DataFrame(values, self._index(fh), columns)
+        return self._of_each(
+            fh,
+            X,
+            lambda model, steps, later: self._quantiles(model, steps, later, np.array(alpha)),
+            columns,
+        )
 
     def _predict_var(self, fh, X=None, cov=False):
-        steps, index, names = self._steps(fh), self._index(fh), self._get_varnames()
+        names = self._get_varnames()
         if not cov:
-            _, std = self._moments(steps, X)
-            return pandas.DataFrame(std[:, None] ** 2, index, names)
+            return self._of_each(fh, X, lambda *of: self._moments(*of)[1] ** 2, names)
+        if None not in self._models:
+            raise NotImplementedError(
+                "predict_var(cov=True) is for one series; ask forecaster_.forecasters_[name]"
+                ".predict(horizon, return_cov=True), or use cov=False."
+            )
+        index = self._index(fh)
+        return self._of_each(fh, X, self._cov, pandas.MultiIndex.from_product([names, index]))
+
+    def _cov(self, model, steps: Array, X) -> Array:
         if steps.min() < 1:
             raise NotImplementedError(
                 "predict_var(cov=True) is for times after the last known one; leave out the "
                 "others, or use cov=False."
             )
-        _, full = self.forecaster_.predict(
-            int(steps.max()), self._later(X), method=self.method, return_cov=True
-        )
-        chosen = np.asarray(full)[np.ix_(steps - 1, steps - 1)]
-        return pandas.DataFrame(chosen, index, pandas.MultiIndex.from_product([names, index]))
+        _, full = model.predict(int(steps.max()), X, method=self.method, return_cov=True)
+        return np.asarray(full)[np.ix_(steps - 1, steps - 1)]
 
     def _predict_proba(self, fh, X, marginal=True):
         if self.method == "monte_carlo" or not marginal:
@@ -174,47 +244,52 @@ class SparseBayesForecaster(BaseForecaster):
                 "method='monte_carlo'; use predict_quantiles, predict_var(cov=True) or "
                 "forecaster_.simulate."
             )
-        if not self._log:
-            return super()._predict_proba(fh=fh, X=X, marginal=marginal)
-        LogNormal = require("skpro.distributions", "predict_proba").LogNormal
-        mean, std = (values[:, None] for values in self._moments(self._steps(fh), X))
-        mu, sigma = _of_logarithm(mean, std)
-        return LogNormal(mu, sigma, index=self._index(fh), columns=self._get_varnames())
+        names, mixtures = self._get_varnames(), []
 
-    @property
-    def _log(self) -> bool:
-        return self.forecaster_.transform_ == "log"
+        def mean(model, steps, later):
+            mixtures.append(marginals(model, steps, later, self.method))
+            return mixtures[-1].levels()[0].T
+
+        index = self._of_each(fh, X, mean, names).index
+        found = _of_skpro(mixtures, index, names)
+        if found is not None:
+            return found
+        columns = pandas.Index(_LEVELS)
+        table = self._of_each(
+            fh,
+            X,
+            lambda model, steps, later: self._quantiles(model, steps, later, _LEVELS),
+            columns,
+        )
+        return _by_quantiles(table, names)
 
     def _index(self, fh):
         return fh.to_absolute_index(self.cutoff)
 
-    def _steps(self, fh) -> Array:
-        """Steps after the last known value, which `cutoff` is not after an update with old ones."""
-        return fh.to_absolute(self.cutoff).to_relative(self._last).to_numpy().astype(int)
-
-    def _later(self, X):
-        return None if X is None else X[X.index > self._last[0]]
-
-    def _paths(self, horizon, X) -> Array:
-        return np.asarray(self.forecaster_.simulate(int(horizon), _PATHS, self._later(X)))
-
-    def _moments(self, steps: Array, X) -> tuple[Array, Array]:
+    def _moments(self, model, steps: Array, X) -> tuple[Array, Array]:
         """Mean and standard deviation of each step."""
-        model, later = self.forecaster_, steps > 0
-        moments = np.full((2, len(steps)), np.nan)
-        if later.any():
-            ahead = model.predict(int(steps.max()), self._later(X), True, self.method)
-            moments[:, later] = np.asarray(ahead)[:, steps[later] - 1]
-        if not later.all():
-            inputs = model.X_ if model.n_inputs_ else None
-            first = model.n_past_
-            # One step ahead all methods agree.
-            scores = model.backtest(model.y_, 1, X=inputs, start=first, methods="naive")["naive"]
-            known = np.full((2, len(model.y_)), np.nan)
-            known[:, first:] = scores.mean[:, 0], scores.std[:, 0]
-            within = ~later & (steps > -len(model.y_))
-            moments[:, within] = known[:, steps[within] - 1]
-        return moments[0], moments[1]
+        mean, std = (values[0] for values in self._marginals(model, steps, X).levels())
+        later = steps > 0
+        if self.method == "monte_carlo" and later.any():
+            paths = self._paths(model, steps, X)
+            mean[later], std[later] = paths.mean(axis=0), paths.std(axis=0, ddof=1)
+        return mean, std
+
+    def _quantiles(self, model, steps: Array, X, probabilities: Array) -> Array:
+        """Quantiles of each step, (steps, probabilities)."""
+        mixture = self._marginals(model, steps, X)
+        values = np.column_stack([mixture.quantile(float(p))[0] for p in probabilities])
+        later = steps > 0
+        if self.method == "monte_carlo" and later.any():
+            values[later] = np.quantile(self._paths(model, steps, X), probabilities, axis=0).T
+        return values
+
+    def _marginals(self, model, steps: Array, X):
+        return marginals(model, steps, X, "naive" if self.method == "monte_carlo" else self.method)
+
+    def _paths(self, model, steps: Array, X) -> Array:
+        paths = np.asarray(model.simulate(int(steps.max()), _PATHS, X))
+        return paths[:, steps[steps > 0] - 1]
 
     @classmethod
     def get_test_params(cls, parameter_set="default"):
@@ -246,14 +321,32 @@ class SparseBayesForecaster(BaseForecaster):
         ]
 
 
-def _of_logarithm(mean: Array, std: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of the logarithm of a lognormal variable."""
-    variance = np.log1p((std / mean) ** 2)
-    return np.log(mean) - 0.5 * variance, np.sqrt(variance)
+def _of_skpro(mixtures: Sequence[ForecastMixture], index, columns):
+    """The distribution of normal and lognormal parts, with weights that all series share; None if
+    it is another."""
+    skpro = require("skpro.distributions", "predict_proba")
+    kinds = {"level": skpro.Normal, "log": skpro.LogNormal}
+    first = mixtures[0]
+    names = [part.transform.name for part in first.parts]
+    for other in mixtures:
+        alike = names == [part.transform.name for part in other.parts]
+        if not alike or not np.array_equal(first.weights, other.weights):
+            return None
+    if not kinds.keys() >= set(names):
+        return None
+    parts = []
+    for k, name in enumerate(names):
+        mean = np.concatenate([mixture.parts[k].mean[0] for mixture in mixtures])
+        std = np.concatenate([mixture.parts[k].std[0] for mixture in mixtures])
+        parts.append(kinds[name](mean[:, None], std[:, None], index=index, columns=columns))
+    if len(parts) == 1:
+        return parts[0]
+    return skpro.Mixture(parts, first.weights.tolist(), index=index, columns=columns)
 
 
-def _quantiles(mean: Array, std: Array, probabilities: Array, log: bool) -> Array:
-    """Quantiles of normal or lognormal variables, (times, probabilities)."""
-    center, spread = _of_logarithm(mean, std) if log else (mean, std)
-    values = center[:, None] + spread[:, None] * ndtri(probabilities)
-    return np.exp(values) if log else values
+def _by_quantiles(quantiles, columns):
+    """The distribution of equally likely values."""
+    skpro = require("skpro.distributions", "predict_proba")
+    several = {level: quantiles[level].to_frame(columns[0]) for level in quantiles}
+    table = pandas.concat(several, names=["probability"])
+    return skpro.Empirical(table, index=quantiles.index, columns=columns)

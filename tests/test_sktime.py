@@ -155,14 +155,167 @@ def test_update():
     assert_allclose(adapter.predict([3]), Forecaster(MODEL, **options).fit(Y).predict(1))
 
 
-def test_a_gap_is_refused():
+def test_times_that_an_update_leaves_out_are_missing():
     adapter = SparseBayesForecaster(MODEL, **SETTINGS["levels"]).fit(Y[:50])
-    with pytest.raises(ValueError, match="y_new must go on where y ends"):
-        adapter.update(Y[52:], update_params=False)
+    adapter.update(Y[52:], update_params=False)
+    plain = Forecaster(MODEL, **SETTINGS["levels"]).fit(Y[:50]).update(Y[52:])
+    assert np.isnan(adapter.forecaster_.y_[50:52]).all()
+    assert_array_equal(adapter.predict([1]), plain.predict(1))
 
 
-@pytest.mark.filterwarnings("ignore:Forecasters' predict_proba requires skpro")
+def gapped():
+    y = Y.copy()
+    y.iloc[[7, 30, 31]] = np.nan
+    return y
+
+
+@pytest.mark.parametrize("left_out", [False, True])
+def test_missing_values(left_out):
+    y = gapped()
+    options = SETTINGS["levels"]
+    adapter = SparseBayesForecaster(MODEL, **options).fit(y.dropna() if left_out else y)
+    plain = Forecaster(MODEL, **options).fit(y)
+    assert_array_equal(adapter.predict([1, 2]), plain.predict(2))
+    known = adapter.predict(Y.index)
+    assert known.isna().to_numpy().tolist() == [True] * 3 + [False] * 57
+    spread = np.sqrt(adapter.predict_var(Y.index)["sales"])
+    assert spread.iloc[32] > 1.1 * spread.iloc[40]  # a lag is a guess
+    adapter.update(y[-3:] * np.nan, update_params=True)
+    assert SparseBayesForecaster.get_class_tag("capability:missing_values")
+
+
+# The mixture, whose distribution is no normal one.
+
+
+@pytest.fixture(scope="module")
+def mixtures():
+    y = gapped()
+    return SparseBayesForecaster(random_state=0).fit(y), Forecaster(random_state=0).fit(y)
+
+
+def test_quantiles_of_the_mixture(mixtures):
+    adapter, plain = mixtures
+    assert len(plain._one.fitted.combination.models) > 1
+    found = adapter.predict_interval(FH, coverage=[0.5, 0.9])
+    for coverage in (0.5, 0.9):
+        limits = plain.predict_interval(5, coverage).iloc[[0, 1, 4]]
+        assert_allclose(found["sales", coverage], limits)
+    mean, std = plain.predict(5, return_std=True)
+    assert_allclose(adapter.predict(FH), mean.iloc[[0, 1, 4]])
+    assert_allclose(adapter.predict_var(FH)["sales"], std.iloc[[0, 1, 4]] ** 2)
+    paths = plain.simulate(5, 20_000, random_state=0).to_numpy()[:, [0, 1, 4]]
+    quantile = adapter.predict_quantiles(FH, alpha=0.1)["sales", 0.1]
+    assert_allclose((paths < quantile.to_numpy()).mean(axis=0), 0.1, atol=0.01)
+    known = adapter.predict_quantiles(Y.index[-20:], alpha=[0.05, 0.95])
+    inside = (known.iloc[:, 0] <= Y[-20:]) & (Y[-20:] <= known.iloc[:, 1])
+    assert inside.mean() > 0.7
+
+
+def test_a_mixture_of_distributions(mixtures):
+    skpro = pytest.importorskip("skpro.distributions")
+    adapter, plain = mixtures
+    found = adapter.predict_proba(FH)
+    assert isinstance(found, skpro.Mixture)
+    assert len(found.distributions) == len(plain._one.fitted.combination.models)
+    assert_allclose(found.mean()["sales"], adapter.predict(FH))
+    assert_allclose(found.var()["sales"], adapter.predict_var(FH)["sales"])
+    quantiles = adapter.predict_quantiles(FH, alpha=0.3).set_axis(["sales"], axis=1)
+    assert_allclose(found.cdf(quantiles)["sales"], 0.3, atol=1e-6)
+
+
+def test_distributions_that_have_no_name():
+    """Counts: forecasts have a mass at 0."""
+    pytest.importorskip("skpro")
+    counts = pd.Series(np.random.default_rng(0).poisson(1.0, 60), Y.index, name="sales")
+    adapter = SparseBayesForecaster().fit(counts)
+    found = adapter.predict_proba(FH)
+    assert_allclose(found.mean()["sales"], adapter.predict(FH), rtol=0.02)
+    quantile = adapter.predict_quantiles(FH, alpha=0.75)["sales", 0.75]
+    assert_allclose(found.ppf(0.75)["sales"], quantile, rtol=0.02)
+    assert (found.ppf(0.01)["sales"] >= 0).all()
+
+
+# Panels and hierarchies.
+
+
+def panel(levels=("shop",)):
+    """Three series, of which one begins later, one ends earlier, and one has a gap."""
+    keys = [tuple(f"{name}{k}" for name in levels) for k in range(3)]
+    parts = [series(seed=0)[10:], series(seed=1)[:-2], gapped()]
+    tables = {
+        key if len(levels) > 1 else key[0]: part for key, part in zip(keys, parts, strict=True)
+    }
+    return pd.concat(tables, names=[*levels, "quarter"]).to_frame("sales")
+
+
+@pytest.mark.parametrize("levels", [("shop",), ("town", "shop")])
+@pytest.mark.parametrize("options", [{"random_state": 0}, {"estimator": MODEL, **SETTINGS["log"]}])
+def test_panels_in_one_call(levels, options):
+    y = panel(levels)
+    adapter = SparseBayesForecaster(**options).fit(y)
+    names = list(adapter.forecaster_.forecasters_)
+    assert len(names) == 3 and not adapter._is_vectorized
+    found, var = adapter.predict(FH), adapter.predict_var(FH)
+    limits = adapter.predict_interval(FH, coverage=0.8)
+    proba = adapter.predict_proba(FH)
+    times = pd.period_range("2016Q1", periods=5, freq="Q")[[0, 1, 4]]
+    for k, name in enumerate(names):
+        alone = Forecaster(**options).fit(y.loc[name, "sales"])
+        ahead = 7 if k == 1 else 5  # it ends earlier
+        mean, std = (m.loc[times] for m in alone.predict(ahead, return_std=True))
+        assert_allclose(found.loc[name, "sales"], mean)
+        assert found.loc[name].index.equals(times)
+        assert_allclose(var.loc[name, "sales"], std**2)
+        assert_allclose(limits.loc[name], alone.predict_interval(ahead, 0.8).loc[times])
+        assert_allclose(proba.mean().loc[name, "sales"], mean, rtol=0.02)
+    assert found.index.names[:-1] == list(levels)
+    assert_array_equal(proba.index, found.index)
+    known = adapter.predict(Y.index)
+    assert known.loc[names[0]].isna().to_numpy()[:10].all()
+    assert known.loc[names[0]].notna().to_numpy()[30:].all()
+    with pytest.raises(NotImplementedError, match="is for one series"):
+        adapter.predict_var(FH, cov=True)
+
+
+def test_panels_with_inputs_and_updates():
+    y = panel().sort_index()
+    inputs = pd.concat({name: X * (k + 1) for k, name in enumerate(("shop0", "shop1", "shop2"))},
+                       names=["shop", "quarter"])  # fmt: skip
+    times = y.index.get_level_values(1)
+    first, second = y[times < Y.index[50]], y[times >= Y.index[50]]
+    options = {**SETTINGS["levels"], "exog_lags": [0, 1]}
+    for refit in (False, True):
+        adapter = SparseBayesForecaster(MODEL, **options).fit(first, inputs.loc[first.index])
+        adapter.update(second, inputs.loc[second.index], update_params=refit)
+        later = inputs.rename({time: time + 10 for time in Y.index}, level=1)
+        found = adapter.predict([1, 2], later)
+        for k in (0, 2):
+            own, name = X * (k + 1), f"shop{k}"
+            begin = first.loc[name, "sales"]
+            plain = Forecaster(MODEL, **options).fit(begin, own.loc[begin.index])
+            rest = second.loc[name, "sales"]
+            if refit:
+                whole = y.loc[name, "sales"]
+                plain = Forecaster(MODEL, **options).fit(whole, own.loc[whole.index])
+            else:
+                plain.update(rest, own.loc[rest.index])
+            shifted = own.rename({time: time + 10 for time in Y.index})
+            expected = plain.predict(2, shifted.loc[shifted.index > Y.index[-1]])
+            assert_allclose(found.loc[name, "sales"], expected, rtol=1e-6)
+
+
+def test_a_shared_model():
+    y = panel()
+    adapter = SparseBayesForecaster(pool=True, **SETTINGS["levels"]).fit(y)
+    expected = Forecaster(pool=True, **SETTINGS["levels"]).fit(y).predict(7)
+    assert_allclose(adapter.predict([1]).loc["shop2"], expected.loc["shop2"].iloc[[0]])
+    assert_allclose(adapter.predict([1]).loc["shop1"], expected.loc["shop1"].iloc[[2]])
+    with pytest.raises(ValueError, match="pool=True is for several series"):
+        SparseBayesForecaster(pool=True).fit(Y)
+
+
 def test_normal_distributions():
+    pytest.importorskip("skpro")
     adapter = SparseBayesForecaster(MODEL, **SETTINGS["levels"]).fit(Y)
     found = adapter.predict_proba(FH)
     assert_allclose(found.mean()["sales"], adapter.predict(FH))

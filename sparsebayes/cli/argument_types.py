@@ -75,6 +75,23 @@ def whole_numbers(*words: str) -> Callable[[str], str | int | list[int]]:
     return convert
 
 
+def positive_numbers(*words: str) -> Callable[[str], str | list[float]]:
+    """One of the words, a positive number, or several with commas between."""
+
+    def convert(text: str) -> str | list[float]:
+        if text in words:
+            return text
+        try:
+            return [positive(part) for part in text.split(",")]
+        except (ValueError, ArgumentTypeError):
+            choices = "".join(f"{word!r}, " for word in words)
+            raise ArgumentTypeError(
+                f"must be {choices}a positive number or several with commas between, got {text!r}"
+            ) from None
+
+    return convert
+
+
 def axes(text: str) -> tuple[int, ...]:
     """Whole numbers with commas between; they may be negative."""
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 import time
 import warnings
 from argparse import Namespace
@@ -22,7 +24,9 @@ from sparsebayes.cli.series_table import RESULTS, TimedColumn, read_columns
 from sparsebayes.persistence import package_version
 
 _SHOWN = 48  # rows of the table, if all are in a file
-_TOLD = 20  # series of which the report has a line
+_TOLD = 20  # series of which the report has a line, and notes
+_WIDTH = 88  # of lines about what was chosen
+_ORIGINS = 15  # by which one autoregression is calibrated
 
 Array = np.ndarray
 
@@ -63,6 +67,9 @@ def _check_files(args: Namespace) -> None:
     """Raise before the work what would spoil the files after it."""
     for output in filter(None, (args.output, args.figure)):
         check_output(output, args.csv)
+    for option in ("pool", "jobs"):
+        if getattr(args, option) and not args.id:
+            raise ValueError(f"--{option} is for several series; name their column with --id")
     if args.figure:
         if args.id:
             raise ValueError(f"--figure draws one series, not all of --id {args.id}; leave it out")
@@ -91,15 +98,16 @@ def _forecast(args: Namespace) -> tuple[dict[Path, bytes], str]:
         Text of the report.
     """
     start = time.monotonic()
-    with ProgressLine(quiet=args.quiet) as line, warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        line.text = f"reading {args.csv}"
-        columns = read_columns(args)
-        found = []
-        for k, data in enumerate(columns):
-            count = "" if data.key is None else f" ({k + 1} of {len(columns)} series)"
-            line.text = f"forecasting {args.csv}{count}"
-            found.append(_forecast_one(data, args))
+        with ProgressLine(quiet=args.quiet) as line:
+            line.text = f"reading {args.csv}"
+            columns = read_columns(args)
+            line.text = f"forecasting {args.csv}"
+            models = None if args.id else [_fitted(columns[0], args)]
+        if models is None:
+            models = _fitted_each(columns, args)  # tells by itself how far it is
+        found = [_forecast_one(*one, args) for one in zip(columns, models, strict=True)]
         labelled = _table(found, args)
         files: dict[Path, bytes] = {}
         if args.output:
@@ -111,32 +119,60 @@ def _forecast(args: Namespace) -> tuple[dict[Path, bytes], str]:
         rows.append(("order", "the rows were in descending order of time, and were turned round"))
     rows.append(("time", f"{time.monotonic() - start:.2f} s"))
     notes = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-    rows += [("note", note) for note in notes]
+    rows += [("note", note) for note in list(notes)[:_TOLD]]
+    if len(notes) > _TOLD:
+        rows.append(("", f"({len(notes) - _TOLD} more notes)"))
     rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
     title = f"sparsebayes {package_version()}: forecast"
     listed = _listed(labelled, _SHOWN if args.output else None)
     return files, "\n".join([title, "", *aligned(rows), "", *listed])
 
 
-def _forecast_one(data: TimedColumn, args: Namespace) -> ForecastColumn:
+def _forecaster(args: Namespace) -> Any:
+    """The model that the options ask for."""
     from sparsebayes.forecasting import Forecaster
 
-    model = Forecaster(
+    return Forecaster(
         lags=args.lags,
         step=args.step,
         difference=args.difference,
         transform=None if args.transform == "none" else args.transform,
+        seasons=None if args.seasons == "none" else args.seasons,
         exog_lags=args.exog_lags,
-        calibrate="auto" if args.calibrate else None,
+        calibrate={None: "auto", True: _ORIGINS, False: None}[args.calibrate],
+        pool=args.pool,
+        n_jobs=args.jobs,
+        verbose=int(sys.stderr.isatty() and not args.quiet),
         random_state=args.seed,
     )
+
+
+def _fitted(data: TimedColumn, args: Namespace) -> Any:
     try:
-        model.fit(data.y, data.inputs)
+        return _forecaster(args).fit(data.y, data.inputs)
+    except ValueError as error:
+        raise ValueError(f"{args.csv}: {error}") from error
+
+
+def _fitted_each(columns: list[TimedColumn], args: Namespace) -> list[Any]:
+    from sparsebayes.forecasting.panels import fit_each
+
+    keys = [data.key for data in columns]
+    series, inputs = [data.y for data in columns], [data.inputs for data in columns]
+    try:
+        models = fit_each(_forecaster(args), keys, series, inputs)
+    except ValueError as error:
+        raise ValueError(f"{args.csv}: {error}") from error
+    return [models[key] for key in keys]
+
+
+def _forecast_one(data: TimedColumn, model: Any, args: Namespace) -> ForecastColumn:
+    try:
         forecast, std = model.predict(args.horizon, data.later, True, args.method)
         limits = model.predict_interval(args.horizon, args.coverage, data.later, args.method)
         positions = data.clock.ahead(forecast)
     except ValueError as error:
-        of_key = "" if data.key is None else f" series {data.key!r}:"
+        of_key = "" if data.key is None else f" Series {data.key!r}:"
         raise ValueError(f"{args.csv}:{of_key} {error}") from error
     labels = [data.clock.label(position) for position in positions]
     lower, upper = np.asarray(limits) if isinstance(limits, tuple) else np.asarray(limits).T
@@ -165,14 +201,24 @@ def _of_several(found: list[ForecastColumn], args: Namespace) -> Rows:
     for one in found[:_TOLD]:
         data, model = one.data, one.model
         parts = [f"{len(data.y)} values", data.span, data.missing and f"missing {data.missing}"]
-        chosen = getattr(model, "chosen_", None)
-        if chosen is None and getattr(model, "estimator_", None) is not None:
-            chosen = f"lags {_lags(model.lags_)}"
-        about = ", ".join(filter(None, parts))
-        rows.append((str(data.key), "; ".join(filter(None, (about, chosen)))))
+        chosen = [model.chosen_.partition(";")[0]]
+        if _alone(model):
+            chosen.append(f"lags {_lags(model.lags_)}")
+        rows += _wrapped(str(data.key), "; ".join([", ".join(filter(None, parts)), *chosen]))
     if len(found) > _TOLD:
         rows.append(("", f"({len(found) - _TOLD} more series)"))
     return rows
+
+
+def _wrapped(name: str, text: str) -> Rows:
+    """A row, or several for a long text."""
+    lines = textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [(name if k == 0 else "", line) for k, line in enumerate(lines)]
+
+
+def _alone(model: Any) -> bool:
+    """Whether it is one autoregression."""
+    return len(model.candidates_) == 1 and model.estimator_ is not None
 
 
 def _lags(lags: list[int]) -> str:
@@ -189,40 +235,42 @@ def _of_one(one: ForecastColumn, args: Namespace) -> Rows:
     rows: Rows = [("data", f"{data.source}: {data.n_rows} rows, column {data.name}{span}")]
     if data.missing:
         rows.append(("missing", data.missing))
-    chosen = getattr(model, "chosen_", None)
-    if chosen is not None:
-        rows.append(("chosen", chosen))
-    if getattr(model, "estimator_", None) is not None:
+    rows += _wrapped("chosen", model.chosen_)
+    if _alone(model):
         rows += _of_autoregression(model, data, args)
+    elif data.inputs is not None:
+        rows.append(_inputs(model, args))
+    if (model.calibration_ > 1.0).any():
+        last = min(args.horizon, len(model.calibration_))
+        ends = (
+            f"{model.calibration_[0]:.2f} at step 1, {model.calibration_[last - 1]:.2f} at {last}"
+        )
+        rows.append(("calibration", f"std times {ends} (from forecasts of the past)"))
     return rows
+
+
+def _inputs(model: Any, args: Namespace) -> tuple[str, str]:
+    return "inputs", f"{args.exog}, lags {', '.join(map(str, model.exog_lags_))}"
 
 
 def _of_autoregression(model: Any, data: TimedColumn, args: Namespace) -> Rows:
     periods = ", ".join(map(str, model.difference_)) or "none"
-    of_log = " (of the logarithm)" if model.transform_ == "log" else ""
+    of_log = {"log": " (of the logarithm)", "sqrt": " (of the root)"}.get(model.transform_, "")
     rows: Rows = [("lags", _lags(model.lags_)), ("differences", periods + of_log)]
     if model.exog_lags_:
-        rows.append(("inputs", f"{args.exog}, lags {', '.join(map(str, model.exog_lags_))}"))
+        rows.append(_inputs(model, args))
     estimator = model.estimator_
     linear = hasattr(estimator, "relevance_")
     kept = estimator.relevance_ if linear else estimator.support_
     rows.append(("model", "linear" if linear else "Gaussian process of reduced rank"))
     rows.append(("functions kept", f"{len(kept)}"))
     rows.append(("noise std", f"{np.sqrt(model.noise_variance_):.4g}{of_log}"))
-    if (model.calibration_ > 1.0).any():
-        last = min(args.horizon, len(model.calibration_))
-        ends = (
-            f"{model.calibration_[0]:.2f} at step 1, {model.calibration_[last - 1]:.2f} at {last}"
-        )
-        rows.append(("calibration", f"std times {ends} (from forecasts of the last third)"))
     known = np.asarray(data.y)
-    if np.isnan(known).any():
-        return rows
     # The methods differ from the second step on.
     one = model.backtest(known, 1, X=data.inputs, coverage=args.coverage, methods="naive")
     error = float(np.sqrt(one.squared_error[0]))
     inside = f"{100 * one.coverage[0]:.0f} % inside {100 * args.coverage:g} % intervals"
-    fitted = f"(of the {one.n_origins} values fitted)"
+    fitted = f"(of the {np.isfinite(one.truth).sum()} values fitted)"
     rows.append(("one step ahead", f"error {error:.4g} (rms), {inside} {fitted}"))
     return rows
 

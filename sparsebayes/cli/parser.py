@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, BooleanOptionalAction
+from argparse import ArgumentParser, BooleanOptionalAction, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
 from sparsebayes.cli.argument_types import (
     axes,
+    positive_numbers,
     positive_whole,
     probability,
     whole,
@@ -242,7 +243,14 @@ def _denoise(parser: ArgumentParser) -> None:
 
 def _forecast(parser: ArgumentParser) -> None:
     from sparsebayes.forecasting import METHODS
+    from sparsebayes.forecasting.transforms import NAMES
 
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = (
+        "examples:\n"
+        f"  {_PROGRAM} forecast sales.csv --column sales --time month --horizon 12 -o next.csv\n"
+        f"  {_PROGRAM} forecast shops.csv --column sales --time day --id shop --jobs 4 --horizon 28"
+    )
     parser.add_argument(
         "csv",
         metavar="CSV",
@@ -270,6 +278,12 @@ def _forecast(parser: ArgumentParser) -> None:
         help="column that tells several series apart, each of which is forecast",
     )
     parser.add_argument(
+        "--pool", action="store_true", help="let the series of --id share one model (off)"
+    )
+    parser.add_argument(
+        "--jobs", type=positive_whole, metavar="N", help="series of --id to fit at once (1)"
+    )
+    parser.add_argument(
         "-o", "--output", metavar="OUT", help="write time, mean, std, lower and upper (CSV)"
     )
     parser.add_argument("--figure", metavar="FILE", help="draw the forecast into this PNG file")
@@ -287,7 +301,8 @@ def _forecast(parser: ArgumentParser) -> None:
         type=whole_numbers("auto"),
         default="auto",
         metavar="L",
-        help="a number, a list such as 1,2,12, or 'auto' (default: by the evidence)",
+        help="a number or a list such as 1,2,12: one autoregression in place of the mixture of "
+        "models; 'auto' (default) chooses by the evidence, if one of the next two is given",
     )
     parser.add_argument(
         "--step", type=positive_whole, default=1, metavar="N", help="between lags (1)"
@@ -301,9 +316,17 @@ def _forecast(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--transform",
-        choices=("auto", "log", "none"),
+        choices=("auto", *NAMES, "none"),
         default="auto",
-        help="model the logarithm or not (auto: by the evidence)",
+        help="model the logarithm, the root or the series itself (auto: what suits it)",
+    )
+    parser.add_argument(
+        "--seasons",
+        type=positive_numbers("auto", "none"),
+        default="auto",
+        metavar="S",
+        help="steps in each season, such as 12 or 7,365.25, 'none', or 'auto' (default: those that "
+        "dates tell, or one that is found)",
     )
     parser.add_argument(
         "--exog",
@@ -319,8 +342,9 @@ def _forecast(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--calibrate",
-        action="store_true",
-        help="widen the intervals by what forecasts of the last third of the series tell",
+        action=BooleanOptionalAction,
+        help="widen the intervals by what forecasts of the past tell (on; of one autoregression "
+        "only if asked for, since it costs a second fit)",
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="random seed (0)")
     parser.add_argument("--quiet", action="store_true", help="print no report")

@@ -65,11 +65,7 @@ def fit_recursion(
     if len(complete) >= _ENOUGH * (len(embedding.lags) + 1):
         times = complete
     rows, targets = embedding.rows(series, record.inputs, times), series[times]
-    if estimator is None:
-        model = default_estimator(rows, targets, random_state)
-    else:
-        model = uncalibrated(estimator).fit(rows, targets)
-        _check_std(model, rows[:1])
+    model = fit_rows(rows, targets, estimator, random_state)
     recursion = Recursion(model, embedding.lags, transform, differences, center, scale)
     evidence = getattr(
         model, "log_evidence_", getattr(model, "log_marginal_likelihood_value_", None)
@@ -79,6 +75,15 @@ def fit_recursion(
     # Of the series itself: differences keep volumes, scale and transforms do not.
     stretch = float(transform.log_slope(y[times]).sum()) - len(rows) * np.log(scale)
     return recursion, float(evidence) + stretch
+
+
+def fit_rows(rows: Array, targets: Array, estimator: Any, random_state: Any) -> Any:
+    """A copy of an estimator, or the default one if it is None, fitted to rows."""
+    if estimator is None:
+        return default_estimator(rows, targets, random_state)
+    model = uncalibrated(estimator).fit(rows, targets)
+    _check_std(model, rows[:1])
+    return model
 
 
 def uncalibrated(estimator: Any) -> Any:
@@ -111,7 +116,7 @@ def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | R
             f"The default estimator is not to be trusted: {type(best).__name__} {reason}. Give "
             "another estimator, fewer lags or a longer series.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     return best
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from sparsebayes.forecasting.backtest import Backtest, score
 from sparsebayes.forecasting.calibration import check_calibrate
 from sparsebayes.forecasting.candidates.linear import LinearAutoregression
 from sparsebayes.forecasting.candidates.recursive import Recursive
-from sparsebayes.forecasting.one_series import OneSeries, learn
+from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
+from sparsebayes.forecasting.panels import fit_each, predict_each, simulate_each, update_each
 from sparsebayes.forecasting.propagation import METHODS
-from sparsebayes.forecasting.tables.exogenous import training_inputs
-from sparsebayes.forecasting.tables.panel import as_panel, fit_each, together
-from sparsebayes.forecasting.tables.timeline import Timeline, given_index, read_series
+from sparsebayes.forecasting.tables.panel import Panel, as_panel
+from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each
 
 Array = np.ndarray
 
@@ -65,11 +66,14 @@ class Forecaster(BaseEstimator):
         ahead; see `calibration_`. For one autoregression this costs a second fit, to the first two
         thirds of the series, and is done for a number of origins only.
     pool : bool, default=False
-        Whether series of a panel share one model of their standardised values.
+        Whether the series of a panel share one autoregression, which suits many short ones: it is
+        fitted to rows of all of them (5000 at random, if there are more), each standardised by
+        itself; `transform`, `difference` and `lags` are common.
     n_jobs : int or None, default=None
-        Series of a panel that are fitted at once, as in joblib.
+        Series of a panel that are fitted and forecast at once, as in joblib, which does not change
+        results. Within ``joblib.parallel_config(backend="dask")`` they are on a Dask cluster.
     verbose : int, default=0
-        Whether to show how many series of a panel are done.
+        1 shows on stderr how many series of a panel are done.
     random_state : int, RandomState instance or None, default=None
         Of sampled paths, and of the support inputs of a process, for which None stands for 0: fits
         of the same series agree.
@@ -147,6 +151,8 @@ class Forecaster(BaseEstimator):
     True
     """
 
+    _panel: Panel | None
+
     def __init__(
         self,
         estimator: Any = None,
@@ -187,7 +193,8 @@ class Forecaster(BaseEstimator):
             whose index has the times as its last level, a long DataFrame with `id`, or an array of
             shape (n_times, n_series).
         X : array-like of shape (n_times, n_inputs), default=None
-            Exogenous inputs at the same times; those of a panel are the same for all series.
+            Exogenous inputs at the same times. Those of a panel are the same for all series, or a
+            table that tells them apart as `y` does, by the levels of its index or by `id`.
         id : str, default=None
             The column of a long DataFrame that tells the series apart.
 
@@ -196,17 +203,26 @@ class Forecaster(BaseEstimator):
         self : Forecaster
         """
         check_calibrate(self.calibrate)
-        self._panel = as_panel(y, id)
-        if self._panel is not None:
-            self.forecasters_ = fit_each(self, self._panel, X)
-            return self
-        values, index, name = read_series(y)
-        timeline = None if index is None else Timeline(index)
-        inputs, columns = training_inputs(X, len(values), index, y=values, given=given_index(y))
-        return self._learned(learn(self, values, inputs, columns, timeline, name))
+        panel = as_panel(y, id)
+        if panel is not None:
+            return self._fit_panel(panel, inputs_of_each(panel, X))
+        if self.pool:
+            raise ValueError(
+                "pool=True is for several series that share one model, but y is a single one; give "
+                "a table of several, or pool=False."
+            )
+        return self._learned(learn(self, *read_training(y, X)))
+
+    def _fit_panel(self, panel: Panel, inputs: list[Any]) -> Forecaster:
+        forecasters = fit_each(self, panel.names, panel.series, inputs)
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_one"]:
+            delattr(self, name)  # of a single series
+        self.forecasters_, self._panel = forecasters, replace(panel, series=[])
+        return self
 
     def _learned(self, one: OneSeries) -> Forecaster:
         """Attributes of what was fitted."""
+        self._panel = None
         self._one, fitted = one, one.fitted
         self.y_, self.X_, self.name_ = one.y, one.X, one.name
         self.n_times_, self.n_inputs_ = one.n_times, one.exogenous.count
@@ -254,7 +270,8 @@ class Forecaster(BaseEstimator):
         horizon : int
             The number of steps ahead.
         X : array-like of shape (rows, n_inputs), default=None
-            The exogenous inputs of the next steps, as far as `exog_lags` reaches.
+            The exogenous inputs of the next steps, as far as `exog_lags` reaches; of a panel for
+            all series or for each, as in `fit`.
         return_std : bool, default=False
             Whether to return the standard deviation of each value, noise included.
         method : str, default="auto"
@@ -282,8 +299,8 @@ class Forecaster(BaseEstimator):
                 raise ValueError(
                     "return_cov is for one series; ask forecasters_[name].predict for that of each."
                 )
-            options = dict(method=method, n_paths=n_paths, return_std=return_std)
-            return self._together(lambda one: one.predict(horizon, X, **options))
+            options = dict(horizon=horizon, method=method, n_paths=n_paths, return_std=return_std)
+            return predict_each(self, self._panel, "predict", X, options)
         horizon = whole_number("horizon", horizon)
         check_choice("method", method, METHODS)
         if method == "monte_carlo":
@@ -329,9 +346,8 @@ class Forecaster(BaseEstimator):
         check_coverage(coverage)
         check_is_fitted(self)
         if self._panel is not None:
-            return self._together(
-                lambda one: one.predict_interval(horizon, coverage, X, method, n_paths=n_paths)
-            )
+            options = dict(horizon=horizon, coverage=coverage, method=method, n_paths=n_paths)
+            return predict_each(self, self._panel, "predict_interval", X, options)
         horizon = whole_number("horizon", horizon)
         check_choice("method", method, METHODS)
         if method == "monte_carlo":
@@ -365,10 +381,7 @@ class Forecaster(BaseEstimator):
         """
         check_is_fitted(self)
         if self._panel is not None:
-            return {
-                name: one.simulate(horizon, n_paths, X, random_state)
-                for name, one in self.forecasters_.items()
-            }
+            return simulate_each(self, self._panel, horizon, n_paths, X, random_state)
         paths = self._paths(whole_number("horizon", horizon), X, n_paths, 1, random_state)
         return paths if self._one.timeline is None else self._one.as_frame(paths.T).T
 
@@ -394,28 +407,9 @@ class Forecaster(BaseEstimator):
         """
         check_is_fitted(self)
         if self._panel is not None:
-            return self._update_each(y_new, X_new)
+            update_each(self, self._panel, y_new, X_new)
+            return self
         return self._learned(self._one.longer(y_new, X_new))
-
-    def _update_each(self, y_new: Any, X_new: Any) -> Forecaster:
-        panel = self._panel
-        assert panel is not None
-        new = as_panel(y_new, panel.labels[0] if panel.form == "long" else None)
-        if new is None or set(new.names) != set(panel.names):
-            raise ValueError(
-                f"y_new must have the {len(panel.names)} series of fit, in the same form."
-            )
-        longer = {
-            name: self.forecasters_[name]._one.longer(series, X_new)
-            for name, series in zip(new.names, new.series, strict=True)
-        }
-        for name, one in longer.items():  # all or none
-            self.forecasters_[name]._learned(one)
-        return self
-
-    def _together(self, ask: Any) -> Any:
-        assert self._panel is not None
-        return together(self._panel, {name: ask(one) for name, one in self.forecasters_.items()})
 
     def backtest(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,19 +88,40 @@ def choose(
         Between lags.
     given : Choice
     """
-    y = record.filled
-    most = max(len(y) // 3, step)  # the furthest that lags or a difference may reach
-    seasons = [s for s in dict.fromkeys([season, cycle(y)]) if 1 < s < most]
+    return choose_common([record], exog_lags, season, step, given)
+
+
+def choose_common(
+    records: Sequence[Record],
+    exog_lags: tuple[int, ...],
+    season: int,
+    step: int,
+    given: Choice,
+    *,
+    reach: int | None = None,
+) -> Choice:
+    """What suits several series by one model of all: as `choose`, with their rows stacked.
+
+    Each series is measured in its own units. What is chosen reaches `reach` steps back at most.
+    """
+    series = [record.filled for record in records]
+    size = int(np.median([len(y) for y in series]))
+    most = max(size // 3, step)  # the furthest that lags or a difference may reach
+    seasons = [s for s in dict.fromkeys([season, common_cycle(series)]) if 1 < s < most]
     several = [(), (1,), *((s,) for s in seasons), *((1, s) for s in seasons)]
     periods = several if given.periods is None else [given.periods]
-    lengths = [given.lags] if given.lags is not None else _lengths(len(y), seasons, step, most)
+    lengths = [given.lags] if given.lags is not None else _lengths(size, seasons, step, most)
+    if reach is not None:
+        shortest = lengths[0][-1]
+        periods = [p for p in periods if sum(p) + shortest <= reach] or periods[:1]
+        furthest = reach - max(sum(p) for p in periods)
+        lengths = [lags for lags in lengths if lags[-1] <= furthest] or lengths[:1]
     first = max(lengths[-1][-1] + max(sum(p) for p in periods), *exog_lags, 1)
-    if len(y) < first + FEWEST:  # nothing to choose by
+    if sum(int(record.known[first:].sum()) for record in records) < FEWEST:  # nothing to choose by
         return Choice(lengths[0], periods[0], given.transform or LEVEL)
-    times = first + np.flatnonzero(record.known[first:])
 
     def fit(lags: tuple[int, ...], p: tuple[int, ...], z: ValueTransform) -> tuple[RVR, float]:
-        model, evidence = _fitted(record, Embedding(lags, exog_lags), Differences(p), z, times)
+        model, evidence = _fitted(records, Embedding(lags, exog_lags), Differences(p), z, first)
         return model, evidence - DIFFERENCE * bool(p) + UNCHANGED * (z == LOG)
 
     def best(
@@ -108,7 +131,7 @@ def choose(
 
     p, z = best([(p, given.transform or LEVEL) for p in periods])
     # Growth at a steady rate is a difference of logarithms, and may be none of levels.
-    may_be_log = given.transform is None and y.min() > 0
+    may_be_log = given.transform is None and all(y.min() > 0 for y in series)
     if may_be_log and (p or best([(other, LOG) for other in periods])[0]):
         p, z = best([(p, LEVEL), *((other, LOG) for other in periods if other)])
     if given.lags is not None:
@@ -148,19 +171,59 @@ def cycle(y: Array) -> int:
     return int(peaks[np.argmax(found["peak_heights"])]) if peaks.size else 1
 
 
-def _fitted(
-    record: Record,
+def common_cycle(series: Sequence[Array]) -> int:
+    """The `cycle` of at least half of several series, 1 if they have none in common."""
+    found, count = Counter(cycle(y) for y in series).most_common(1)[0]
+    return found if 2 * count >= len(series) else 1
+
+
+def stacked(
+    records: Sequence[Record],
     embedding: Embedding,
     differences: Differences,
     transform: ValueTransform,
-    times: Array,
+    first: int,
+) -> tuple[Array, Array, float]:
+    """Rows and targets of several series, each in its own units, and what its densities lack.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    embedding, differences : Embedding and Differences
+    transform : ValueTransform
+    first : int
+        The first value of each that is a target, if it is known.
+
+    Returns
+    -------
+    rows : ndarray, (n, D)
+    targets : ndarray, (n,)
+    stretch : float
+        What is added to the log density of the targets to be that of the series themselves.
+    """
+    rows, targets, stretch = [], [], 0.0
+    for record in records:
+        y, times = record.filled, first + np.flatnonzero(record.known[first:])
+        if not times.size:
+            continue
+        series, _, scale = standardised(transform.of(y), differences)
+        rows.append(embedding.rows(series, record.inputs, times))
+        targets.append(series[times])
+        stretch += float(transform.log_slope(y[times]).sum()) - len(times) * np.log(scale)
+    return np.concatenate(rows), np.concatenate(targets), stretch
+
+
+def _fitted(
+    records: Sequence[Record],
+    embedding: Embedding,
+    differences: Differences,
+    transform: ValueTransform,
+    first: int,
 ) -> tuple[RVR, float]:
-    """A linear model of the values at `times`, and their log density, each given those before."""
-    y = record.filled
-    series, _, scale = standardised(transform.of(y), differences)
-    rows = embedding.rows(series, record.inputs, times)
+    """A linear model of the values from number `first` on, and their log density, each given those
+    before."""
+    rows, targets, stretch = stacked(records, embedding, differences, transform, first)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = RVR("linear", calibrate=None).fit(rows, series[times])
-    stretch = float(transform.log_slope(y[times]).sum())
-    return model, model.log_evidence_ - len(rows) * np.log(scale) + stretch
+        model = RVR("linear", calibrate=None).fit(rows, targets)
+    return model, model.log_evidence_ + stretch

@@ -98,7 +98,7 @@ class OneSeries:
 
     def longer(self, y_new: Any, X_new: Any) -> OneSeries:
         """With later values; the models stay as they were."""
-        values, index, _ = read_series(y_new, "y_new", complete=False)
+        values, index, _ = read_series(y_new, "y_new", 0, complete=False)
         self._check_values(values, "y_new")
         timeline = self.timeline
         if timeline is not None:
@@ -163,6 +163,14 @@ class OneSeries:
             self.mixture(record, origins[part], horizon, method)
             for part in batches(len(origins), 8 * horizon**2 * len(combination.models))
         ]
+
+
+def read_training(y: Any, X: Any) -> tuple[Array, Array, list[Any] | None, Timeline | None, Any]:
+    """Values, inputs and their names, times, and name of a series to learn from."""
+    values, index, name = read_series(y)
+    timeline = None if index is None else Timeline(index)
+    inputs, columns = training_inputs(X, len(values), index, y=values, given=given_index(y))
+    return values, inputs, columns, timeline, name
 
 
 def learn(

@@ -12,6 +12,7 @@ Array = np.ndarray
 NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
 _FURTHEST, _LARGE = 700.0, 200.0  # logarithms that have a number, and whose products have one
 _SMALLEST = np.finfo(np.float64).tiny
+_LARGEST = 1e300  # variance
 
 
 @dataclass(frozen=True)

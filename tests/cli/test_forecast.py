@@ -10,22 +10,25 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sparsebayes import RVR
 from sparsebayes.cli import main
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.plots import ForecastDisplay
 from tests.cli.refusal import fails
+from tests.cli.series.forecasts import (
+    DATED,
+    FEW,
+    INPUT,
+    MODEL,
+    MONTHS,
+    PLAIN,
+    N,
+    T,
+    Y,
+    expected,
+    fitted,
+    numbers,
+)
 from tests.cli.tables import read_csv, write_csv
-
-N = 48
-T = np.arange(N + 6)
-Y = 10.0 + np.sin(0.5 * T) + 0.1 * np.random.default_rng(0).standard_normal(T.size)
-INPUT = np.random.default_rng(1).standard_normal(T.size)
-MONTHS = pd.date_range("2020-01-01", periods=T.size, freq="MS")
-FEW = ["--lags", "3", "--difference", "0", "--transform", "none"]
-
-
-MODEL = RVR("linear")
 
 
 @pytest.fixture
@@ -34,23 +37,6 @@ def folder(tmp_path, monkeypatch):
     # A model that is fitted at once.
     monkeypatch.setattr("sparsebayes.forecasting.Forecaster", partial(Forecaster, MODEL))
     return tmp_path
-
-
-def numbers(table):
-    names = ("mean", "std", "lower", "upper")
-    return np.array([[float(cell) for cell in table[name]] for name in names])
-
-
-def expected(model, horizon, coverage=0.95, X=None, method="auto"):
-    mean, std = model.predict(horizon, X, True, method)
-    limits = model.predict_interval(horizon, coverage, X, method)
-    limits = limits if isinstance(limits, tuple) else np.asarray(limits).T
-    return np.array([mean, std, *limits])
-
-
-def fitted(y, X=None, **options):
-    given = {"lags": 3, "difference": 0, "transform": None, "random_state": 0} | options
-    return Forecaster(MODEL, **given).fit(y, X)
 
 
 def test_default_model(tmp_path, monkeypatch, capsys):
@@ -72,7 +58,7 @@ def test_widened_bands_are_reported(folder, capsys):
     argv += ["--difference", "1", "--transform", "none"]
     assert main(argv) == 0 and "calibration" not in capsys.readouterr().out
     assert main([*argv, "--calibrate", "-o", "b.csv"]) == 0
-    model = fitted(y, lags=1, difference=1, calibrate="auto")
+    model = fitted(y, lags=1, difference=1, calibrate=15)
     factors = model.calibration_
     assert factors[0] > 1
     assert_array_equal(numbers(read_csv("b.csv")), expected(model, 4))
@@ -172,38 +158,6 @@ def test_inputs_and_rows_to_be_forecast(folder, capsys):
     )
 
 
-def test_several_series(folder, capsys):
-    shops = np.repeat(["a", "b"], [N, N - 6])
-    times = [*MONTHS[:N].strftime("%d.%m.%Y"), *MONTHS[: N - 6].strftime("%d.%m.%Y")]
-    write_csv("a.csv", {"shop": shops, "t": times, "y": [*Y[:N], *(3.0 * Y[: N - 6])]})
-    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "2", "--time", "t", *FEW]
-    assert main([*argv, "--id", "shop", "-o", "b.csv"]) == 0
-    out = capsys.readouterr().out
-    table = read_csv("b.csv")
-    assert list(table) == ["shop", "t", "mean", "std", "lower", "upper"]
-    assert table["shop"] == ["a", "a", "b", "b"]
-    assert table["t"] == ["01.01.2024", "01.02.2024", "01.07.2023", "01.08.2023"]
-    first = expected(fitted(pd.Series(Y[:N], MONTHS[:N])), 2)
-    second = expected(fitted(pd.Series(3.0 * Y[: N - 6], MONTHS[: N - 6])), 2)
-    assert_array_equal(numbers(table), np.hstack([first, second]))
-    assert f"a.csv: {2 * N - 6} rows, column y, 2 series by shop\n" in out
-    assert re.search(rf"\na +{N} values, 01.01.2020 to 01.12.2023; lags 1, 2, 3\n", out)
-    assert re.search(rf"\nb +{N - 6} values, 01.01.2020 to 01.06.2023; lags 1, 2, 3\n", out)
-    assert out.splitlines()[-1].split()[:2] == ["b", "01.08.2023"]
-
-
-def test_many_series_are_told_in_part(folder, capsys):
-    keys = [f"s{k:02d}" for k in range(23)]
-    columns = {"y": np.tile(Y[:12], 23), "s": np.repeat(keys, 12)}
-    write_csv("a.csv", columns)
-    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "1", "--id", "s", *FEW]
-    assert main(argv) == 0
-    out = capsys.readouterr().out
-    told = re.findall(r"^(s\d\d) +12 values", out, re.MULTILINE)
-    assert told == keys[:20] and "(3 more series)" in out
-    assert re.findall(r"^(s\d\d) +1 ", out, re.MULTILINE) == keys
-
-
 def test_descending_rows_are_told(folder, capsys):
     cells = MONTHS[:N].strftime("%Y-%m")
     write_csv("a.csv", {"t": cells[::-1], "y": Y[:N][::-1]})
@@ -215,24 +169,49 @@ def test_descending_rows_are_told(folder, capsys):
     assert_array_equal(numbers(read_csv("b.csv")), expected(fitted(Y[:N]), 2))
 
 
-def test_what_was_chosen_is_told(folder, capsys, monkeypatch):
-    """Of a model that says it, and that may be no autoregression."""
+def test_what_was_chosen_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     write_csv("a.csv", {"y": Y[:N]})
-    argv = ["forecast", "a.csv", *PLAIN]
-    monkeypatch.setattr(Forecaster, "chosen_", "the last value again", raising=False)
-    assert main(argv) == 0
+    assert main(["forecast", "a.csv", "--column", "y", "--horizon", "3", "-o", "b.csv"]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"\nchosen +the last value again\n", out) and re.search(r"\nlags ", out)
-    fit = Forecaster.fit
+    model = Forecaster(random_state=0).fit(Y[:N])
+    assert_array_equal(numbers(read_csv("b.csv")), expected(model, 3))
+    lines = re.search(r"\nchosen +((?:.|\n +)*)\n", out)[1].splitlines()
+    assert " ".join(line.strip() for line in lines) == model.chosen_
+    assert len(lines) > 1 and max(map(len, lines)) <= 110
+    assert len(model.candidates_) > 1 and not re.search(r"\n(lags|noise std|one step)", out)
 
-    def bare(self, *given):
-        fit(self, *given).estimator_ = None
-        return self
 
-    monkeypatch.setattr(Forecaster, "fit", bare)
+def test_options_reach_the_mixture(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    counts = np.random.default_rng(0).poisson(2.0 + np.sin(T))
+    write_csv("a.csv", {"y": counts[:N], "u": INPUT[:N]})
+    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "2", "-o", "b.csv"]
+    for options, given in (
+        (["--seasons", "5,6.28"], {"seasons": [5, 6.28]}),
+        (["--seasons", "none", "--transform", "sqrt"], {"seasons": None, "transform": "sqrt"}),
+        (["--no-calibrate", "--transform", "none"], {"calibrate": None, "transform": None}),
+        (["--exog", "u", "--exog-lags", "2,3"], {"exog_lags": [2, 3], "X": INPUT[:N, None]}),
+    ):
+        X = given.pop("X", None)
+        assert main([*argv, *options]) == 0
+        model = Forecaster(random_state=0, **given).fit(counts[:N], X)
+        assert_array_equal(numbers(read_csv("b.csv")), expected(model, 2))
+        assert ("\ninputs" in capsys.readouterr().out) == (X is not None)
+
+
+def test_bands_are_calibrated_unless_told_otherwise(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    y = np.cumsum(np.repeat([0.5, -1.0, 2.0, -0.5, 3.0], 12) + 0.1 * np.sin(np.arange(60.0)))
+    write_csv("a.csv", {"y": y})
+    argv = ["forecast", "a.csv", "--column", "y", "--horizon", "4"]
+    factors = Forecaster(random_state=0).fit(y).calibration_
+    assert factors[0] > 1
     assert main(argv) == 0
-    out = capsys.readouterr().out
-    assert "the last value again" in out and not re.search(r"\n(lags|noise std|one step)", out)
+    told = re.search(r"calibration +std times (.*) at step 1, ", capsys.readouterr().out)
+    assert told[1] == f"{factors[0]:.2f}"
+    assert main([*argv, "--no-calibrate"]) == 0
+    assert "calibration" not in capsys.readouterr().out
 
 
 def test_options_reach_the_model(folder, capsys):
@@ -280,10 +259,6 @@ def test_figure(folder, capsys, monkeypatch):
     assert shown[0].ax_.get_xlabel() == "year"
 
 
-DATED = ["--column", "y", "--horizon", "3", "--time", "t", *FEW]
-PLAIN = ["--column", "y", "--horizon", "3", *FEW]
-
-
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -297,6 +272,13 @@ PLAIN = ["--column", "y", "--horizon", "3", *FEW]
         (["a.csv", *PLAIN, "--lags", "0"], "lags must be a whole number >= 1, got 0"),
         (["a.csv", *PLAIN, "--step", "0"], "--step: must be a whole number, 1 or more"),
         (["a.csv", *PLAIN, "--method", "best"], "--method: invalid choice"),
+        (["a.csv", *PLAIN, "--seasons", "0"], "--seasons: must be 'auto', 'none', a positive num"),
+        (["a.csv", *PLAIN, "--seasons", "7,x"], "--seasons: must be 'auto', 'none', a positive"),
+        (["a.csv", *PLAIN, "--seasons", "0.5"], "a.csv: seasons must be longer than one step"),
+        (["a.csv", *PLAIN, "--transform", "root"], "--transform: invalid choice"),
+        (["a.csv", *PLAIN, "--pool"], "--pool is for several series; name their column with --id"),
+        (["a.csv", *PLAIN, "--jobs", "2"], "--jobs is for several series"),
+        (["a.csv", *PLAIN, "--jobs", "0"], "--jobs: must be a whole number, 1 or more"),
         (["a.csv", *PLAIN, "--quiet"], "--quiet leaves nothing to tell"),
         (["a.csv", *PLAIN, "-o", "a.csv"], "also an input"),
         (["a.csv", *PLAIN, "-o", "none/b.csv"], "no directory 'none'"),
@@ -332,7 +314,7 @@ PLAIN = ["--column", "y", "--horizon", "3", *FEW]
         (["a.csv", *PLAIN, "--date-format", "%Y"], "--date-format is of the column that --time"),
         (["a.csv", *DATED, "--date-format", "%d.%m.%Y"], "'0' is no date in the form '%d.%m.%Y'"),
         (["mean.csv", *PLAIN, "--id", "mean"], "'mean' has the name of a result; rename it"),
-        (["shops.csv", *PLAIN, "--id", "s"], "shops.csv: series 'b': y has 2 values, too few"),
+        (["shops.csv", *PLAIN, "--id", "s"], "shops.csv: Series 'b': y has 2 values, too few"),
         (["shops.csv", *PLAIN, "--id", "e"], "line 9, column 'e': the cell is empty; a series is"),
         (["nodate.csv", *DATED], "nodate.csv: line 3, column 't': '2020-13' is no date"),
     ],

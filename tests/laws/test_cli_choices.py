@@ -26,7 +26,7 @@ WORDS_OR_NUMBER = {
     ("denoise", "prior"): "sparsebayes._rvm.options:PRIORS",
 }
 # Words of the command line itself: the library infers the task from the class of the model, and
-# takes class_weight="balanced" and transform=None, "log" or "auto" beside other values.
+# takes class_weight="balanced" beside other values, and transform=None or "auto" beside its list.
 OWN = {("fit", "task"), ("fit", "class_weight"), ("forecast", "transform")}
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting.tables.timeline import Timeline, given_index
@@ -35,6 +34,13 @@ class Panel:
         Name of the values of "levels"; the column, if they were a DataFrame.
     framed : bool, default=False
         Whether "levels" were a DataFrame.
+    counted : bool, default=False
+        Whether the times of "long" are the numbers of the rows of each series.
+    starts : tuple of int, default=()
+        Of "arrays" and "wide": how many rows each series leaves out at its beginning.
+    rows : ndarray of int, default=None
+        Of "arrays" and "wide": for each time the row of the table, or the row before where the
+        table leaves that time out.
     """
 
     names: list[Any]
@@ -43,9 +49,12 @@ class Panel:
     labels: tuple[Any, ...] = ()
     value: Any = None
     framed: bool = False
+    counted: bool = False
+    starts: tuple[int, ...] = ()
+    rows: Array | None = None
 
 
-def as_panel(y: Any, id: Any = None) -> Panel | None:
+def as_panel(y: Any, id: Any = None, *, trim: bool = True) -> Panel | None:
     """The series of a table, or None if it is a single one.
 
     Parameters
@@ -59,6 +68,8 @@ def as_panel(y: Any, id: Any = None) -> Panel | None:
         The column of a long table that tells the series apart. Times are its column of dates or
         periods, or else its index, or the number of the row in its series if the index only
         counts rows. Values are the one column that remains.
+    trim : bool, default=True
+        Whether the beginning of a column without values is left out; not of later values.
 
     Returns
     -------
@@ -69,23 +80,24 @@ def as_panel(y: Any, id: Any = None) -> Panel | None:
         return _long(y, id, index)
     if index is None:
         many = isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1
-        return _arrays(y) if many else None
+        return _arrays(y, trim) if many else None
     if index.nlevels > 1:
         return _levels(y)
-    return _wide(y) if y.ndim == 2 and y.shape[1] > 1 else None
+    return _wide(y, trim) if y.ndim == 2 and y.shape[1] > 1 else None
 
 
-def _arrays(y: Array) -> Panel:
+def _arrays(y: Array, trim: bool) -> Panel:
     names = list(range(y.shape[1]))
-    series = []
+    series, starts = [], []
     for name in names:
         values = np.asarray(y[:, name])
         missing = np.array([value is None or value != value for value in values], dtype=bool)
-        series.append(values[_first_known(missing, name) :])
-    return Panel(names, series, "arrays")
+        starts.append(_first_known(missing, name) if trim else 0)
+        series.append(values[starts[-1] :])
+    return Panel(names, series, "arrays", starts=tuple(starts), rows=np.arange(len(y)))
 
 
-def _wide(y: Any) -> Panel:
+def _wide(y: Any, trim: bool) -> Panel:
     pandas = require("pandas", "A panel with an index")
     twice = y.columns[y.columns.duplicated()]
     if len(twice):
@@ -93,17 +105,22 @@ def _wide(y: Any) -> Panel:
     texts = [name for name in y.columns if not _numeric(y[name])]
     if texts:
         raise ValueError(
-            f"y has columns that hold no numbers, {_listed(texts)}; drop them, or give id=... if "
+            f"y has columns that hold no numbers, {listed(texts)}; drop them, or give id=... if "
             "one of them tells the series of a long table apart."
         )
+    rows = np.arange(len(y))
     if isinstance(y.index, pandas.DatetimeIndex) and y.index.freq is None and len(y) > 2:
-        y = y.reindex(Timeline(y.index).index)
+        complete = Timeline(y.index).index
+        rows = np.maximum.accumulate(y.index.get_indexer(complete))
+        y = y.reindex(complete)
     names = list(y.columns)
-    series = []
+    series, starts = [], []
     for name in names:
         missing = y[name].isna().to_numpy()
-        series.append(y[name].iloc[_first_known(missing, name) :])
-    return Panel(names, series, "wide", tuple(y.columns.names))
+        starts.append(_first_known(missing, name) if trim else 0)
+        series.append(y[name].iloc[starts[-1] :])
+    labels = tuple(y.columns.names)
+    return Panel(names, series, "wide", labels, starts=tuple(starts), rows=rows)
 
 
 def _levels(y: Any) -> Panel:
@@ -112,7 +129,7 @@ def _levels(y: Any) -> Panel:
         if y.shape[1] != 1:
             raise ValueError(
                 f"y must have one column of values besides the levels of its index, got "
-                f"{_listed(y.columns)}; choose one."
+                f"{listed(y.columns)}; choose one."
             )
         y = y.iloc[:, 0]
     ids = list(range(y.index.nlevels - 1))
@@ -133,7 +150,7 @@ def _long(y: Any, id: Any, index: Any) -> Panel:
             "tell series apart already; leave id out or use y.reset_index()."
         )
     if id not in y.columns:
-        raise ValueError(f"id={id!r} must be a column of y, which has {_listed(y.columns)}.")
+        raise ValueError(f"id={id!r} must be a column of y, which has {listed(y.columns)}.")
     missing = np.flatnonzero(y[id].isna())
     if missing.size:
         raise ValueError(f"y has no {id!r} at position {missing[0]}; drop that row.")
@@ -143,7 +160,7 @@ def _long(y: Any, id: Any, index: Any) -> Panel:
     if len(dates) > 1 or len(values) != 1 or len(rest) != len(dates) + 1:
         raise ValueError(
             f"y must have one column of values and at most one of times besides {id!r}, got "
-            f"{_listed(rest)}; choose columns, make times of text with pandas.to_datetime, and put "
+            f"{listed(rest)}; choose columns, make times of text with pandas.to_datetime, and put "
             "times that are numbers into the index."
         )
     counted = (
@@ -168,7 +185,7 @@ def _long(y: Any, id: Any, index: Any) -> Panel:
         names.append(name)
         series.append(found.sort_index(kind="stable"))
     time = dates[0] if dates else index.name if index.name is not None else "time"
-    return Panel(names, series, "long", (id, time, values[0]))
+    return Panel(names, series, "long", (id, time, values[0]), counted=counted)
 
 
 def together(panel: Panel, results: Mapping[Any, Any]) -> Any:
@@ -256,13 +273,6 @@ def _dated(column: Any) -> bool:
     return column.dtype.kind == "M" or isinstance(column.dtype, pandas.PeriodDtype)
 
 
-def _listed(names: Any) -> str:
+def listed(names: Any) -> str:
+    """Names for messages."""
     return ", ".join(map(repr, names)) or "none"
-
-
-def fit_each(forecaster: Any, panel: Panel, X: Any) -> dict[Any, Any]:
-    """A copy of a forecaster fitted to each series of a panel, by name."""
-    return {
-        name: clone(forecaster).fit(series, X)
-        for name, series in zip(panel.names, panel.series, strict=True)
-    }

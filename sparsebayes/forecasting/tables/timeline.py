@@ -294,10 +294,10 @@ def _check_values(values: Array, index: Any, name: str, least: int) -> None:
             f"{name} has {values[i]} at {_place(i, index)}; put NaN there if the value is missing."
         )
     known = int(np.isfinite(values).sum())
-    if values.size and not known:
+    if least and values.size and not known:
         raise ValueError(
             f"{name} has no value that is known: all {values.size} are missing (NaN); give at "
-            f"least {max(least, 1)}."
+            f"least {least}."
         )
     if known < least:
         raise ValueError(f"{name} must have at least {least} value(s), got {known}.")
