@@ -52,4 +52,4 @@ def marginals(
         Forecasts(mean[None], variance[None], model.transform)
         for (mean, variance), model in zip(found, combination.models, strict=True)
     ]
-    return ForecastMixture(parts, combination.weights)
+    return ForecastMixture(parts, combination.weights, combination.whole)

@@ -24,6 +24,7 @@ from sparsebayes.forecasting.tables.timeline import (
 )
 
 Array = np.ndarray
+_LARGEST = 1e100  # size of values
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,7 @@ def learn(
         It may be longer than the series.
     name : object
     """
+    _check_size(y)
     given = as_choice(options.lags, options.step, options.difference, options.transform)
     if given.transform is not None:
         check_range(y, given.transform, "y")
@@ -219,3 +221,13 @@ def learn(
             options.random_state,
         )
     return OneSeries(y, X, name, timeline, exogenous, embedding, fitted, len(y))
+
+
+def _check_size(y: Array) -> None:
+    """Squares and products of the values are numbers, or a clear error."""
+    largest = float(np.max(np.abs(y[np.isfinite(y)]), initial=0.0))
+    if largest > _LARGEST or 0.0 < largest < 1.0 / _LARGEST:
+        raise ValueError(
+            f"y has values of size {largest:g}, whose squares are no numbers; give it in other "
+            f"units, for instance y / {largest:.0e}."
+        )

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 Array = np.ndarray
 NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
 _FURTHEST, _LARGE = 700.0, 200.0  # logarithms that have a number, and whose products have one
+_NOTHING = 1e-6  # as part of the usual value
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 1e300  # variance
 
@@ -127,11 +128,14 @@ def are_counts(y: Array) -> bool:
 def worth_trying(y: Array) -> list[ValueTransform]:
     """The transforms among which the past of a series may choose.
 
-    A series that hardly changes in ratio has a logarithm that is nearly linear in it.
+    A series that hardly changes in ratio has a logarithm that is nearly linear in it; that of a
+    value next to nothing is far from all others.
     """
     known = y[np.isfinite(y)]
     low, high = float(known.min()), float(known.max())
+    usual = float(np.median(known))
     plain = BOUNDED if are_counts(y) else LEVEL
     if low > 0:
-        return [plain, LOG] if high > 1.3 * low else [plain]
+        near = low < _NOTHING * usual
+        return [plain, LOG] if high > 1.3 * low and not near else [plain]
     return [plain, SQRT] if plain is BOUNDED and high > 0 else [plain]

@@ -234,7 +234,8 @@ def weigh(
     weights /= weights.sum()
     past = _past(trials, weights, origins, truth)
     # The score of a mixture is at most the mean of those of its parts.
-    if weights @ scores > 1.0 and not past.beats_naive():
+    used = weights > 0
+    if weights[used] @ scores[used] > 1.0 and not past.beats_naive():
         weights = np.zeros(len(trials))
         weights[-1] = 1.0
         past = _past(trials, weights, origins, truth)
@@ -242,10 +243,10 @@ def weigh(
         ForecastCandidate(str(trial.model), float(weight), float(score))
         for trial, weight, score in zip(trials, weights, scores, strict=True)
     ]
-    used = np.flatnonzero(weights).tolist()
+    taken = np.flatnonzero(weights).tolist()
     combination = Combination(
-        [trials[i].model for i in used],
-        weights[used],
+        [trials[i].model for i in taken],
+        weights[taken],
         sorted(named, key=lambda one: (-one.weight, one.score)),
     )
     return combination, past
