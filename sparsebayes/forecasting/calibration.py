@@ -98,7 +98,7 @@ def held_out_factors(
         # What they say of the model of the whole series is told elsewhere.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
-        first = Record(record.filled[:learned], record.inputs[:learned])
+        first = record.part(0, learned)
         found = fit(first).forecasts(record, origins, horizon, "auto")
         whole = model.forecasts(record, origins, horizon, "auto")
     variances = np.maximum(found.variance, whole.variance)

@@ -21,7 +21,7 @@ from sparsebayes.forecasting.transforms import ValueTransform
 _ORDERS = (1, 2, 3, 4, 6, 8, 10)  # numbers of waves
 _CYCLES = 4  # of a long season by which they are chosen
 # Gains of level, slope, season and damping, trend, and whether there are seasons.
-_SLOW = ([0.02, 0.1, 0.4], [0.0] * 3, [0.0] * 3, [0.0] * 3, [0] * 3, [True] * 3)
+_SLOW = ([0.02, 0.1, 0.4, 0.95], [0.0] * 4, [0.0] * 4, [0.0] * 4, [0] * 4, [True] * 4)
 
 
 def wave_orders(
