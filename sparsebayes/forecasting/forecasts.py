@@ -23,6 +23,7 @@ class Forecasts:
     Parameters
     ----------
     mean, variance : ndarray, (n, horizon)
+        Of the function; of "bounded" the mean of the series itself.
     transform : ValueTransform
     cov : ndarray, (n, horizon, horizon), or None
         Covariance of the steps, where it was asked for.
@@ -37,32 +38,37 @@ class Forecasts:
     def std(self) -> Array:
         return np.sqrt(np.maximum(self.variance, _SMALLEST))
 
+    @property
+    def location(self) -> Array:
+        """Where the Gaussian of the function lies."""
+        return self.transform.location(self.mean, self.std)
+
     def __len__(self) -> int:
         return len(self.mean)
 
     def levels(self) -> tuple[Array, Array]:
         """Mean and standard deviation of the series itself."""
-        mean, variance = self.transform.moments(self.mean, self.variance)
+        mean, variance = self.transform.moments(self.location, self.variance)
         return mean, np.sqrt(variance)
 
     def levels_cov(self) -> Array:
         """Covariance of the steps of the series itself."""
         if self.cov is None:
             raise ValueError("These forecasts were made without covariance.")
-        return self.transform.cov(self.mean, self.cov)
+        return self.transform.cov(self.location, self.cov)
 
     def below(self, y: Array) -> Array:
         """The probability of less than y."""
-        return self.transform.below(y, self.mean, self.std)
+        return self.transform.below(y, self.location, self.std)
 
     def log_density(self, y: Array) -> Array:
-        return self.transform.log_density(y, self.mean, self.std)
+        return self.transform.log_density(y, self.location, self.std)
 
     def quantile(self, probability: float) -> Array:
         """Of the series itself."""
         if self.transform.name == "sqrt":
             return _quantile([self], np.ones(1), probability)
-        return self.transform.back(self.mean + ndtri(probability) * np.sqrt(self.variance))
+        return self.transform.back(self.location + ndtri(probability) * np.sqrt(self.variance))
 
     def interval(self, coverage: float) -> tuple[Array, Array]:
         """Limits of the central interval of the series itself."""
@@ -170,7 +176,7 @@ def _quantile(parts: Sequence[Forecasts], weights: Array, probability: float) ->
             root = np.abs(part.mean) + ndtri(0.5 + 0.5 * probability) * part.std
             ends += [np.zeros_like(root), root**2]
         else:
-            ends.append(part.transform.back(part.mean + ndtri(probability) * part.std))
+            ends.append(part.transform.back(part.location + ndtri(probability) * part.std))
     low, high = np.min(ends, axis=0), np.max(ends, axis=0)
 
     def below(y: Array) -> Array:

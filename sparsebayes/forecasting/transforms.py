@@ -11,6 +11,7 @@ from scipy.special import ndtr
 Array = np.ndarray
 NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
 _FURTHEST, _LARGE = 700.0, 200.0  # logarithms that have a number, and whose products have one
+_LEAST, _STEPS = 1e-10, 60  # mean of a count in units of its spread; of Newton's method
 _NOTHING = 1e-6  # as part of the usual value
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 1e300  # variance
@@ -57,6 +58,19 @@ class ValueTransform:
         if self.name == "sqrt":
             return -np.log(2.0 * np.sqrt(np.maximum(y, _SMALLEST)))
         return np.zeros(np.shape(y))
+
+    def location(self, mean: Array, std: Array) -> Array:
+        """The mean of z where a forecast has this mean: of "bounded" that under which y has it, so
+        that what is cut off below 0 does not raise it."""
+        if self.name != "bounded":
+            return mean
+        ratio = np.maximum(mean / std, _LEAST)
+        place = ratio.copy()  # to the right of the root of a function that is convex
+        for _ in range(_STEPS):
+            inside = ndtr(place)
+            value = place * inside + np.exp(-0.5 * place**2) / np.sqrt(2.0 * np.pi)
+            place = place - (value - ratio) / np.maximum(inside, _SMALLEST)
+        return std * place
 
     def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
         """Mean and variance of y, where z is Gaussian."""

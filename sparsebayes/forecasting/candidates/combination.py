@@ -93,7 +93,8 @@ class Combination:
                 path = model.sample(record, horizon, int(count), rng)
                 if (factors != 1.0).any():
                     path = found.mean[0] + factors * (path - found.mean[0])
-                paths.append(found.transform.back(path))
+                moved = found.widened(factors).location[0] - found.mean[0]
+                paths.append(found.transform.back(path + moved))
         drawn = rng.permutation(np.concatenate(paths))
         return np.rint(drawn) if self.whole else drawn
 

@@ -35,8 +35,18 @@ def draws(mixture, count=200_000):
     for part, share in zip(mixture.parts, (count * mixture.weights).round(), strict=True):
         root = np.linalg.cholesky(part.cov)
         normal = rng.standard_normal((int(share), *part.mean.shape))
-        paths.append(part.transform.back(part.mean + np.einsum("nhk,snk->snh", root, normal)))
+        paths.append(part.transform.back(part.location + np.einsum("nhk,snk->snh", root, normal)))
     return np.concatenate(paths)
+
+
+def test_the_bound_does_not_raise_the_mean():
+    mean = np.array([[1e-3, 0.05, 0.4, 1.0, 5.0, 80.0]])
+    for variance in (0.01, 1.0, 9.0):
+        found = Forecasts(mean, np.full(mean.shape, variance), BOUNDED)
+        np.testing.assert_allclose(found.levels()[0], mean, rtol=1e-6)
+        np.testing.assert_allclose(found.widened(np.full(6, 1.7)).levels()[0], mean, rtol=1e-6)
+    below = Forecasts(np.full((1, 1), -2.0), np.ones((1, 1)), BOUNDED)
+    assert 0.0 <= below.levels()[0] < 1e-9 and below.quantile(0.99) == 0.0
 
 
 def test_moments(mixture):
