@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
@@ -38,7 +39,7 @@ class Forecasts:
     def std(self) -> Array:
         return np.sqrt(np.maximum(self.variance, _SMALLEST))
 
-    @property
+    @cached_property
     def location(self) -> Array:
         """Where the Gaussian of the function lies."""
         return self.transform.location(self.mean, self.std)

@@ -12,6 +12,7 @@ Array = np.ndarray
 NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
 _FURTHEST, _LARGE = 700.0, 200.0  # logarithms that have a number, and whose products have one
 _LEAST, _STEPS = 1e-10, 60  # mean of a count in units of its spread; of Newton's method
+_CLEAR = 8.0  # standard deviations above 0, from where nothing is cut off
 _NOTHING = 1e-6  # as part of the usual value
 _SMALLEST = np.finfo(np.float64).tiny
 _LARGEST = 1e300  # variance
@@ -65,6 +66,8 @@ class ValueTransform:
         if self.name != "bounded":
             return mean
         ratio = np.maximum(mean / std, _LEAST)
+        if not (ratio < _CLEAR).any():
+            return mean
         place = ratio.copy()  # to the right of the root of a function that is convex
         for _ in range(_STEPS):
             inside = ndtr(place)
