@@ -156,10 +156,16 @@ class Augmentation(ABC):
 
     Attributes
     ----------
+    data : TrainingRows or RowSummary
+    kept : KeptWeights
+    kernels : tuple of Centred
+    variance : float
+        The prior variance of each extra weight.
     numbers : int
         How many a test point takes.
     """
 
+    data: TrainingRows | RowSummary
     numbers: int
 
     def __init__(self, data: TrainingRows | RowSummary, kept: KeptWeights) -> None:
@@ -247,6 +253,8 @@ class Augmentation(ABC):
 class _Full(Augmentation):
     """With all training rows."""
 
+    data: TrainingRows
+
     def __init__(self, data: TrainingRows, kept: KeptWeights) -> None:
         super().__init__(data, kept)
         self.data, self.functions = data, kept.functions(data.rows)
@@ -293,6 +301,8 @@ class _Full(Augmentation):
 
 class _Fast(Augmentation):
     """With a summary of the training rows."""
+
+    data: RowSummary
 
     def __init__(self, data: RowSummary, kept: KeptWeights) -> None:
         super().__init__(data, kept)

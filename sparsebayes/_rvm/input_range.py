@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 Array = np.ndarray
@@ -15,6 +17,11 @@ _SLIGHT = 0.05  # of the whole variation of the prediction
 def input_range(X: Array) -> Array:
     """The smallest and the largest value of each input, (2, D)."""
     return np.array([X.min(axis=0), X.max(axis=0)])
+
+
+def training_range(model: Any) -> Array:
+    """That of the training rows of a relevance vector machine, (2, D)."""
+    return model._input_range
 
 
 def in_range(X: Array, bounds: Array, reach: Array, importances: Array | None) -> Array:

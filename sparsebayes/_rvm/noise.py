@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,8 +11,6 @@ from sparsebayes._support.validation import as_number
 from sparsebayes.basis import Basis
 
 Array = np.ndarray
-
-_STEEPEST = 8.0  # of a log noise variance, away from its mean: a factor of 3000
 
 
 @dataclass(frozen=True)
@@ -58,12 +57,15 @@ class NoiseVariance:
     weights, sigma : ndarray, (S,) and (S, S)
         Mean and covariance of v.
     level : float
+    steepest : float
+        g goes so far from its level at most: a factor of 3000.
     """
 
     basis: Basis
     weights: Array
     sigma: Array
     level: float
+    steepest: ClassVar[float] = 8.0
 
     def __call__(self, X: Array) -> Array:
         """At the rows of X, (n,)."""
@@ -72,4 +74,4 @@ class NoiseVariance:
         columns = self.basis.columns(X)
         spread = np.maximum(np.einsum("ns,ns->n", columns @ self.sigma, columns), 0.0)
         bent = columns @ self.weights + 0.5 * spread
-        return np.exp(self.level + np.clip(bent, -_STEEPEST, _STEEPEST))
+        return np.exp(self.level + np.clip(bent, -self.steepest, self.steepest))

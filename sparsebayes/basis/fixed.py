@@ -35,6 +35,10 @@ class Fixed(Basis):
     def _compute(self, X: Array) -> Array:
         """All functions at the rows of X."""
 
+    @abstractmethod
+    def powers(self) -> Array:
+        """The power of each input in each function, which is their product, (M, D)."""
+
     def columns(self, X: Array, index: Array | None = None) -> Array:
         return self._compute(X)[:, self._kept if index is None else self._kept[index]]
 
@@ -50,11 +54,14 @@ class Bias(Fixed):
     def _compute(self, X: Array) -> Array:
         return np.ones((len(X), 1))
 
+    def powers(self) -> Array:
+        return np.zeros((len(self._kept), self._width), dtype=int)
+
     def functions(self) -> tuple[Functions, ...] | None:
-        return (Monomials(np.zeros((len(self._kept), self._width), dtype=int)),)
+        return (Monomials(self.powers()),)
 
     def gradients(self) -> Array | None:
-        return np.zeros((len(self._kept), self._width))
+        return self.powers().astype(np.float64)
 
     def reach(self) -> Array | None:
         return np.asarray(np.inf)
@@ -66,18 +73,17 @@ class Linear(Fixed):
     def _compute(self, X: Array) -> Array:
         return X
 
+    def powers(self) -> Array:
+        return (self._kept[:, None] == np.arange(self._width)).astype(int)
+
     def functions(self) -> tuple[Functions, ...] | None:
-        return (Monomials(self._units().astype(int)),)
+        return (Monomials(self.powers()),)
 
     def gradients(self) -> Array | None:
-        return self._units().astype(np.float64)
+        return self.powers().astype(np.float64)
 
     def reach(self) -> Array | None:
-        return np.where(self._units().any(axis=0), 0.0, np.inf)
-
-    def _units(self) -> Array:
-        """Which input each function is, (M, D)."""
-        return self._kept[:, None] == np.arange(self._width)
+        return np.where(self.powers().any(axis=0), 0.0, np.inf)
 
 
 class Precomputed(Fixed):
@@ -85,6 +91,9 @@ class Precomputed(Fixed):
 
     def _compute(self, X: Array) -> Array:
         return X
+
+    def powers(self) -> Array:
+        return (self._kept[:, None] == np.arange(self._width)).astype(int)
 
     def reach(self) -> Array | None:
         return None
@@ -109,15 +118,14 @@ class Polynomial(Fixed):
     def _compute(self, X: Array) -> Array:
         return self._features.transform(X)
 
+    def powers(self) -> Array:
+        return self._features.powers_[self._kept]
+
     def functions(self) -> tuple[Functions, ...] | None:
-        if self.degree > _EXACT_DEGREE:
-            return None
-        return (Monomials(self._features.powers_[self._kept]),)
+        return None if self.degree > _EXACT_DEGREE else (Monomials(self.powers()),)
 
     def gradients(self) -> Array | None:
-        if self.degree > 1:
-            return None
-        return self._features.powers_[self._kept].astype(np.float64)
+        return None if self.degree > 1 else self.powers().astype(np.float64)
 
     def reach(self) -> Array | None:
-        return np.where(self._features.powers_[self._kept].any(axis=0), 0.0, np.inf)
+        return np.where(self.powers().any(axis=0), 0.0, np.inf)

@@ -117,6 +117,11 @@ def latent_outputs(model: RVC, X: Array) -> tuple[Array, Array]:
     return logs, np.zeros(len(logs))
 
 
+def temperature_of(model: RVC) -> Temperature | None:
+    """What corrects the outputs of a fitted model; None if nothing does."""
+    return model._temperature
+
+
 def spread_sample(samples: Samples, most: int) -> Samples:
     """At most about so many of the samples, of all classes, whatever their order."""
     count = len(samples.rows)

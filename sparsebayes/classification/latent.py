@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparsebayes._rvm.augment import Augmentation, KeptWeights
 from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.progress import Progress
 from sparsebayes._support.batching import batches
@@ -30,7 +31,7 @@ Array = np.ndarray
 Block = tuple[slice, Array, Array, Array, Array]
 
 _LEAST_LEFT = 1e-3  # of the variance without a row, beside that with it
-_LEAST = 1e-6  # of a probability, where its logarithm is taken
+LEAST = 1e-6  # of a probability, where its logarithm is taken
 _MOST_NOISE = 3.0  # of the variance of an extra weight, in units of that of the noise of labels
 
 
@@ -141,7 +142,7 @@ def left_out_temperature(model: RVC, samples: Samples) -> Temperature:
 
 def log_probability(probability: Array) -> Array:
     """Logarithms that are finite."""
-    return np.log(np.maximum(probability, _LEAST))
+    return np.log(np.maximum(probability, LEAST))
 
 
 def marginal(model: RVC, X: Array, *, with_variance: bool = True) -> tuple[Array, Array]:
@@ -160,6 +161,14 @@ def marginal(model: RVC, X: Array, *, with_variance: bool = True) -> tuple[Array
             spread = np.einsum("ns,ns->n", some @ model.sigma_[np.ix_(own, own)], some)
             variance[part, k] = np.maximum(spread, 0.0) + (root[:, k] ** 2).sum(axis=1)
     return mean, variance
+
+
+def latent_parts(model: RVC) -> list[tuple[KeptWeights, Augmentation | None]]:
+    """The weights behind the latent functions, and the extra ones: of one model, or of several
+    whose functions stand beside each other."""
+    if hasattr(model, "estimators_") and hasattr(model, "augment_variance_"):
+        return [part for one in model.estimators_ for part in latent_parts(one)]
+    return [(model._kept_weights(), model._augmentation())]
 
 
 def _blocks(model: RVC, X: Array) -> Iterator[Block]:

@@ -1,0 +1,172 @@
+"""Models as JSON: a documented text from which any language can predict (docs/export.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.export.exported import ExportedModel
+from sparsebayes.export.models import program_of
+from sparsebayes.export.program import INPUT, Program, ProgramStep, checked_step
+
+FORMAT, VERSION = "sparsebayes-program", 1
+_ENTRIES = {
+    "format", "version", "kind", "inputs", "feature_names", "target_names", "classes", "steps",
+    "outputs", "examples",
+}  # fmt: skip
+_OUTPUTS = {"mean", "std", "probabilities"}
+_STEP = {"name", "operation", "of"}
+
+
+def to_json(
+    model: Any, *, feature_names: Any = None, target_names: Any = None, indent: int | None = None
+) -> str:
+    """A fitted model as JSON: the steps from inputs to predictions, with all numbers.
+
+    Parameters
+    ----------
+    model : RVR, RVC, ReducedRankGPR, Forecaster, Pipeline or ExportedModel
+        A Forecaster with one autoregression; a Pipeline of scalers, PCA, selections of features
+        and one of these.
+    feature_names, target_names : sequence of str, default=None
+        None takes those that the model knows, if any.
+    indent : int, default=None
+        As in ``json.dumps``.
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> import json
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.export import from_json, to_json
+    >>> X = np.linspace(-10, 10, 100)[:, None]
+    >>> model = RVR().fit(X, np.sinc(X[:, 0] / np.pi))
+    >>> text = to_json(model)
+    >>> json.loads(text)["outputs"]
+    {'mean': 'center', 'std': 'deviation'}
+    >>> bool(np.allclose(from_json(text).predict(X), model.predict(X)))
+    True
+    """
+    program = program_of(model, feature_names, target_names)
+    record = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": program.kind,
+        "inputs": program.n_inputs,
+        "feature_names": program.feature_names,
+        "target_names": program.target_names,
+        "classes": _labels(program.classes),
+        "steps": [_step(step) for step in program.steps],
+        "outputs": program.outputs,
+        "examples": program.examples.tolist(),
+    }
+    return json.dumps(record, allow_nan=False, ensure_ascii=False, indent=indent)
+
+
+def _labels(classes: list[Any]) -> list[Any]:
+    """Labels that JSON has, and others as text."""
+    return [one if isinstance(one, (bool, int, float, str)) else str(one) for one in classes]
+
+
+def _step(step: ProgramStep) -> dict[str, Any]:
+    constants = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in step.constants.items()
+    }
+    return {"name": step.name, "operation": step.operation, "of": list(step.of), **constants}
+
+
+def from_json(text: str | bytes) -> ExportedModel:
+    """The model that a text of `to_json` describes, for predictions.
+
+    Parameters
+    ----------
+    text : str or bytes
+
+    Returns
+    -------
+    model : ExportedModel
+        It predicts as the fitted model did, and can be exported again.
+
+    Raises
+    ------
+    ValueError
+        If the text is not such a model, or one of a later version.
+    """
+    return ExportedModel(read_program(text))
+
+
+def read_program(text: str | bytes) -> Program:
+    """The program in a text, or a clear error."""
+    try:
+        record = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"text is no JSON of a model: {error}.") from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ValueError(f"text is JSON, but no model: its 'format' is not {FORMAT!r}.")
+    if record.get("version") != VERSION:
+        raise ValueError(
+            f"text has version {record.get('version')!r} of the format, and this package reads "
+            f"version {VERSION}; export the model again."
+        )
+    try:
+        return _program(record)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise ValueError(f"text is damaged: {error}.") from error
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _program(record: dict[str, Any]) -> Program:
+    if record.keys() != _ENTRIES:
+        odd = sorted(record.keys() ^ _ENTRIES)
+        raise ValueError(f"the entries {odd} are missing or foreign")
+    n_inputs = record["inputs"]
+    if not isinstance(n_inputs, int) or isinstance(n_inputs, bool) or n_inputs < 1:
+        raise ValueError(f"'inputs' is {n_inputs!r}")
+    sizes = {INPUT: n_inputs}
+    steps = []
+    for entry in record["steps"]:
+        if not isinstance(entry, dict) or not entry.keys() >= _STEP:
+            raise ValueError(f"a step lacks one of {sorted(_STEP)}")
+        name, operation, of = (entry[key] for key in ("name", "operation", "of"))
+        if not isinstance(name, str) or not isinstance(operation, str) or name in sizes:
+            raise ValueError(f"a step has the name {name!r}")
+        absent = [one for one in of if one not in sizes]
+        if absent:
+            raise ValueError(f"step {name!r} takes {absent[0]!r}, which is not known before it")
+        constants = {key: value for key, value in entry.items() if key not in _STEP}
+        step = checked_step(name, operation, of, [sizes[one] for one in of], constants)
+        sizes[name] = step.size
+        steps.append(step)
+    outputs = record["outputs"]
+    known = outputs.keys() <= _OUTPUTS and set(outputs.values()) <= sizes.keys() - {INPUT}
+    if not outputs or not known or ("probabilities" in outputs) == ("mean" in outputs):
+        raise ValueError(f"'outputs' is {outputs!r}")
+    examples = np.asarray(record["examples"], dtype=np.float64).reshape(-1, n_inputs)
+    program = Program(
+        n_inputs,
+        tuple(steps),
+        outputs,
+        [str(name) for name in record["feature_names"]],
+        [str(name) for name in record["target_names"]],
+        list(record["classes"]),
+        examples,
+        str(record["kind"]),
+    )
+    named = {"feature_names": n_inputs, "target_names": 0, "classes": 0}
+    named["classes" if program.is_classifier else "target_names"] = program.size(
+        next(iter(outputs))
+    )
+    for name, size in named.items():
+        if record[name] and len(record[name]) != size:
+            raise ValueError(f"{name!r} has {len(record[name])} entries for {size}")
+    return program
