@@ -31,7 +31,7 @@ from sparsebayes.regression import RVR
 
 Array = np.ndarray
 
-_EXAMPLES = 8  # inputs of which a program keeps what it says
+_EXAMPLES = 16  # inputs of which a program keeps what it says
 
 
 def program_of(model: Any, feature_names: Any = None, target_names: Any = None) -> Program:

@@ -20,10 +20,15 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _C_WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while main x p mean std i j k n t total exp log sqrt pow sin "
-    "erfc fabs floor abs gamma j0 j1 jn y0 y1 yn div index"
+    "union unsigned void volatile while"
 )
-_TAKEN = frozenset(_C_WORDS.split(" "))
+_C_NAMES = (
+    "main x p mean std i j k n t total exp log sqrt pow sin erfc fabs floor abs gamma j0 j1 jn y0 "
+    "y1 yn div index a b e most least wave width end away root rows size out half_solve normal_cdf "
+    "logit_average normal_nodes normal_weights"
+)
+KEYWORDS = frozenset(_C_WORDS.split(" "))
+_TAKEN = KEYWORDS | frozenset(_C_NAMES.split(" "))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,139 @@
+"""Exported C, compiled here and asked what it predicts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsebayes.export.c import identifier, to_c
+from sparsebayes.export.models import program_of
+
+Array = np.ndarray
+
+FLAGS = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2")
+_COMPILERS = ("cc", "gcc", "clang")
+_SECONDS = 120  # for a compiler or the compiled program
+_DRIVER = """\
+#include <stdio.h>
+
+#include "{name}.h"
+
+int main(void)
+{{
+    {real} x[{inputs}], out[{outputs}];
+    FILE *in = fopen("inputs.bin", "rb"), *to = fopen("outputs.bin", "wb");
+    if (in == NULL || to == NULL)
+        return 2;
+    while (fread(x, sizeof x, 1, in) == 1) {{
+        {call};
+        if (fwrite(out, sizeof out, 1, to) != 1)
+            return 3;
+    }}
+    fclose(in);
+    return fclose(to);
+}}
+"""
+
+
+def find_compiler() -> list[str] | None:
+    """The C compiler of this machine: ``CC`` if it is set, or one on the path; None without one."""
+    chosen = shlex.split(os.environ.get("CC", ""))
+    for command in [chosen] if chosen else [[name] for name in _COMPILERS]:
+        if shutil.which(command[0]):
+            return command
+    return None
+
+
+def run_c(
+    model: Any,
+    X: Array,
+    *,
+    dtype: str = "double",
+    std: bool = True,
+    name: str = "model",
+    compiler: Sequence[str] = ("cc",),
+    flags: Sequence[str] = FLAGS,
+    runner: Sequence[str] = (),
+) -> tuple[dict[str, Array], int]:
+    """What the exported C says at the rows of X, and how many bytes its object file takes.
+
+    Parameters
+    ----------
+    model : as in :func:`to_c`
+    X : ndarray, (n, D)
+    dtype, std, name
+        As in :func:`to_c`.
+    compiler, flags : sequence of str
+    runner : sequence of str
+        What runs a program for another machine, as ``("qemu-arm", "-cpu", "cortex-m3")``.
+
+    Returns
+    -------
+    outputs : dict of str to ndarray
+        As of `Program.run`.
+    n_bytes : int
+        Code and constants of the object file; 0 if there is no `size`.
+    """
+    program = program_of(model)
+    wanted = list(program.outputs) if std else [key for key in program.outputs if key != "std"]
+    sizes = [program.size(key) for key in wanted]
+    word, real = identifier(name), np.dtype(np.float32 if dtype == "float" else np.float64)
+    places = [f"out + {start}" for start in np.cumsum([0, *sizes[:-1]])]
+    verb = "predict_proba" if program.is_classifier else "predict"
+    driver = _DRIVER.format(
+        name=name,
+        real=dtype,
+        inputs=program.n_inputs,
+        outputs=sum(sizes),
+        call=f"{word}_{verb}(x, {', '.join(places)})",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for file, text in {
+            **to_c(model, name=name, dtype=dtype, std=std),
+            "driver.c": driver,
+        }.items():
+            (place / file).write_text(text, encoding="utf-8")
+        (place / "inputs.bin").write_bytes(np.ascontiguousarray(X, dtype=real).tobytes())
+        _call([*compiler, *flags, "-c", f"{name}.c", "-o", "model.o"], place)
+        _call([*compiler, *flags, "driver.c", "model.o", "-lm", "-o", "driver"], place)
+        _call([*(runner or ()), str(place / "driver")], place)
+        found = np.frombuffer((place / "outputs.bin").read_bytes(), dtype=real)
+        n_bytes = _object_size(compiler[0], place)
+    rows = np.split(found.reshape(len(X), -1), np.cumsum(sizes)[:-1], axis=1)
+    return dict(zip(wanted, rows, strict=True)), n_bytes
+
+
+def _call(command: Sequence[str], place: Path) -> str:
+    done = subprocess.run(
+        command, cwd=place, capture_output=True, text=True, timeout=_SECONDS, check=False
+    )
+    if done.returncode:
+        told = " ".join((done.stderr or done.stdout).split())[:500]
+        raise RuntimeError(f"{shlex.join(command)} failed with status {done.returncode}: {told}")
+    return done.stdout
+
+
+def _object_size(compiler: str, place: Path) -> int:
+    """Code and data of model.o, by the `size` that goes with the compiler."""
+    tool = shutil.which(compiler.replace("gcc", "size")) if "gcc" in compiler else None
+    tool = tool or shutil.which("size")
+    if tool is None:
+        return 0
+    numbers = _call([tool, "model.o"], place).splitlines()[1].split()
+    return int(numbers[0]) + int(numbers[1])
+
+
+def largest_difference(found: dict[str, Array], right: dict[str, Array]) -> float:
+    """In standard deviations, if `right` has some; of probabilities as they are."""
+    unit: Any = right.get("std", 1.0)
+    worst = [np.max(np.abs(found[key] - right[key]) / unit, initial=0.0) for key in found]
+    return float(max(worst))
