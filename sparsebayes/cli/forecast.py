@@ -20,7 +20,7 @@ from sparsebayes.cli.csv_table import format_table
 from sparsebayes.cli.figures import new_axes, png
 from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned
-from sparsebayes.cli.series_table import RESULTS, TimedColumn, read_columns
+from sparsebayes.cli.series.series_table import RESULTS, TimedColumn, read_columns
 from sparsebayes.persistence import package_version
 
 _SHOWN = 48  # rows of the table, if all are in a file

@@ -350,12 +350,47 @@ def _forecast(parser: ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print no report")
 
 
+def _export(parser: ArgumentParser) -> None:
+    from sparsebayes.export import FORMATS
+
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = (
+        "examples:\n"
+        f"  {_PROGRAM} export model.skops -o sensor.c --float --check data.csv\n"
+        f"  {_PROGRAM} export model.skops -o model.onnx\n"
+        f"  {_PROGRAM} export model.skops --to json -o model.json --no-std"
+    )
+    parser.add_argument("model", metavar="MODEL", help="file written by fit")
+    parser.add_argument(
+        "--to", choices=FORMATS, help="what to write (default: by the name of the file)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="NAME.c (with NAME.h beside it), NAME.onnx or NAME.json",
+    )
+    parser.add_argument(
+        "--float", action="store_true", help="single precision, for small devices (double)"
+    )
+    parser.add_argument(
+        "--no-std", action="store_true", help="leave the standard deviation of a regression out"
+    )
+    parser.add_argument(
+        "--check",
+        metavar="CSV",
+        help="compare with Python at the rows of this file, and print the largest difference: C is "
+        "compiled where a compiler is found (CC), ONNX needs onnxruntime",
+    )
+
+
 _COMMANDS: dict[str, tuple[str, Callable[[ArgumentParser], None]]] = {
     "fit": ("fit a model to a CSV or Parquet file and report on it", _fit),
     "predict": ("predict the rows of a CSV or Parquet file", _predict),
     "inspect": ("describe a stored model", _inspect),
     "denoise": ("denoise a signal, a sound or an image", _denoise),
     "forecast": ("forecast a column of a CSV file", _forecast),
+    "export": ("write a stored model as C, ONNX or JSON", _export),
 }
 
 

@@ -199,7 +199,7 @@ def checked_step(
         raise ValueError(f"step {name!r} ({operation}) {told}")
     numbers = {}
     for key, value in constants.items():
-        array = np.asarray(value, dtype=np.float64)
+        array = np.array(value, dtype=np.float64, order="C")  # whatever the order, the same bits
         axes = kind.constants[key]
         if array.ndim != axes or not np.isfinite(array).all() or (axes and not array.size):
             raise ValueError(f"step {name!r} ({operation}) has a bad {key!r}")

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from sparsebayes.cli.csv_table import read_table
-from sparsebayes.cli.dates import all_numbers, read_dates
+from sparsebayes.cli.series.dates import all_numbers, read_dates
 from sparsebayes.rows.table import TableError
 from tests.cli.tables import write_csv
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sparsebayes.cli.series_table import read_columns
+from sparsebayes.cli.series.series_table import read_columns
 from sparsebayes.rows.table import TableError
 from tests.cli.tables import write_csv
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsebayes._support.optional import require
 from sparsebayes.cli.csv_table import read_table
-from sparsebayes.cli.dates import all_numbers, read_dates
+from sparsebayes.cli.series.dates import all_numbers, read_dates
 from sparsebayes.rows.table import Table, TableError, is_missing
 
 RESULTS = ("mean", "std", "lower", "upper")

@@ -1,0 +1,1 @@
+"""Tables of series, with their times and dates."""

@@ -1,0 +1,3 @@
+"""What a model can be written as."""
+
+FORMATS = ("c", "onnx", "json")

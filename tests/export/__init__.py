@@ -1,0 +1,1 @@
+"""Tests of models that leave Python."""

@@ -1,0 +1,139 @@
+"""Models as JSON: read back, and read by another language."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparsebayes.export import ExportedModel, from_json, to_c, to_json
+from sparsebayes.export.models import program_of
+from sparsebayes.export.operations import OPERATIONS
+from tests.export.test_programs import assert_same
+from tests.export.zoo import MODELS, inputs, model
+
+READER = Path(__file__).with_name("reader.js")
+CALL = """
+const { predictor, operations } = require(process.argv[1]);
+const { models } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const found = models.map(([model, rows]) => rows.map(predictor(model)));
+process.stdout.write(JSON.stringify({ found, operations: Object.keys(operations) }));
+"""
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_read_back(name):
+    fitted = model(name)
+    text = to_json(fitted)
+    again = from_json(text)
+    program = program_of(fitted)
+    X = np.abs(inputs(program, 30)) if program.kind == "Forecaster" else inputs(program, 30)
+    for output, values in program.run(X).items():
+        np.testing.assert_array_equal(again.program.run(X)[output], values)
+    assert to_json(again) == text
+    assert again.n_features_in_ == program.n_inputs
+
+
+def test_predictions_of_a_model_that_was_read_back():
+    fitted = model("several targets")
+    again = from_json(to_json(fitted, target_names=["a", "b"]))
+    X = inputs(program_of(fitted), 5)
+    mean, std = again.predict(X, return_std=True)
+    right = fitted.predict(X, return_std=True)
+    np.testing.assert_allclose(mean, right[0], rtol=1e-10)
+    np.testing.assert_allclose(std, right[1], rtol=1e-10)
+    assert again.predict(X).shape == (5, 2) and again.target_names == ["a", "b"]
+    one = from_json(to_json(model("sensor")))
+    assert one.predict([[200.0]]).shape == (1,)
+    assert "RVR" in repr(one)
+
+
+def test_classes_that_were_read_back():
+    fitted = model("classes")
+    again = from_json(to_json(fitted))
+    X = inputs(program_of(fitted), 40)
+    assert again.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    with pytest.raises(ValueError, match="return_std is for regressions"):
+        again.predict(X, return_std=True)
+    with pytest.raises(AttributeError, match="predict_proba is for classifications"):
+        from_json(to_json(model("sensor"))).predict_proba([[1.0]])
+
+
+def test_inputs_are_checked():
+    again = from_json(to_json(model("sensor")))
+    with pytest.raises(ValueError, match="X has 2 features, but the model takes 1"):
+        again.predict([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="NaN"):
+        again.predict([[np.nan]])
+    alone = ExportedModel(again.program.only("mean"))
+    with pytest.raises(ValueError, match="exported without it"):
+        alone.predict([[1.0]], return_std=True)
+
+
+def test_it_is_plain_json():
+    record = json.loads(to_json(model("default"), feature_names=[f"ä{k}" for k in range(10)]))
+    assert record["format"] == "sparsebayes-program" and record["version"] == 1
+    assert record["feature_names"][0] == "ä0" and record["inputs"] == 10
+    assert {step["operation"] for step in record["steps"]} <= OPERATIONS.keys()
+
+
+def changed(**entries):
+    return json.dumps(json.loads(to_json(model("sensor"))) | entries)
+
+
+DAMAGE = {
+    "no JSON": ("{", "no JSON"),
+    "another thing": ("[1]", "no model"),
+    "not ours": ('{"format": "x"}', "no model"),
+    "later": (lambda: changed(version=2), "version 2"),
+    "entries": (lambda: changed(more=1), r"\['more'\]"),
+    "inputs": (lambda: changed(inputs=0), "'inputs' is 0"),
+    "width": (lambda: changed(inputs=2), "numbers in 'shift'"),
+    "outputs": (lambda: changed(outputs={"mean": "nothing"}), "'outputs'"),
+    "both": (lambda: changed(outputs={"mean": "center", "probabilities": "center"}), "'outputs'"),
+    "names": (lambda: changed(feature_names=["a", "b"]), "2 entries for 1"),
+    "steps": (lambda: changed(steps=[{"name": "a"}]), "a step lacks"),
+    "unknown": (
+        lambda: changed(steps=[{"name": "ab", "operation": "exp", "of": ["ba"]}]), "not known before"
+    ),
+    "not a number": (lambda: changed().replace('"shift": [', '"shift": [NaN, '), "NaN is no number"),
+    "code": (
+        lambda: changed(steps=[{"name": "a; system()", "operation": "exp", "of": ["x"]}]),
+        "may not be called",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_damaged_text_is_refused(case):
+    text, words = DAMAGE[case]
+    with pytest.raises(ValueError, match=words) as error:
+        from_json(text if isinstance(text, str) else text())
+    assert str(error.value).startswith("text ")
+
+
+def test_c_is_written_from_it():
+    fitted = model("scaler")
+    assert to_c(from_json(to_json(fitted))) == to_c(fitted)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_javascript_reads_it():
+    asked = []
+    for name in MODELS:
+        program = program_of(model(name))
+        X = inputs(program, 5)
+        asked.append((name, program, np.abs(X) if program.kind == "Forecaster" else X))
+    models = [[json.loads(to_json(model(name))), X.tolist()] for name, _, X in asked]
+    done = subprocess.run(
+        ["node", "-e", CALL, str(READER)], input=json.dumps({"models": models}),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    assert set(answer["operations"]) == OPERATIONS.keys()
+    for (_, program, X), rows in zip(asked, answer["found"], strict=True):
+        found = {key: np.array([row[key] for row in rows]) for key in program.outputs}
+        assert_same(found, program.run(X), 1e-8)

@@ -1,0 +1,178 @@
+"""A program says what the model says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.gaussian_process import kernels
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.utils.validation import NotFittedError
+
+from sparsebayes import RVR, Forecaster, ReducedRankGPR
+from sparsebayes.basis import RBF
+from sparsebayes.export import NotExportableError, to_json
+from sparsebayes.export.forecasting import write_step
+from sparsebayes.export.models import program_of
+from sparsebayes.export.operations import OPERATIONS
+from sparsebayes.export.program import ProgramBuilder, checked_step
+from sparsebayes.forecasting.one_step import one_step
+from sparsebayes.forecasting.transforms import BOUNDED
+from tests.export.zoo import MODELS, inputs, model, python
+
+
+def assert_same(found, right, limit):
+    """Within a share of a standard deviation, or of 1."""
+    unit = right.get("std", 1.0)
+    for name, values in found.items():
+        assert values.shape == right[name].shape
+        assert np.max(np.abs(values - right[name]) / unit) < limit, name
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_program_is_the_model(name):
+    fitted = model(name)
+    program = program_of(fitted)
+    X = inputs(program, 6 if isinstance(fitted, Forecaster) else 200)
+    X = np.abs(X) if isinstance(fitted, Forecaster) else X
+    assert_same(program.run(X), python(fitted, X), 1e-9)
+
+
+def test_every_operation_is_used():
+    used = {step.operation for name in MODELS for step in program_of(model(name)).steps}
+    assert used >= OPERATIONS.keys() - {"sum"}
+
+
+@pytest.mark.parametrize("name", ["sensor", "varying noise", "process"])
+def test_mean_alone_needs_fewer_steps(name):
+    program = program_of(model(name))
+    part = program.only("mean")
+    assert len(part.steps) < len(program.steps) and part.outputs.keys() == {"mean"}
+    X = inputs(program, 10)
+    np.testing.assert_array_equal(part.run(X)["mean"], program.run(X)["mean"])
+
+
+def test_names_are_those_of_the_table():
+    pandas = pytest.importorskip("pandas")
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    fitted = make_pipeline(StandardScaler(), RVR("linear")).fit(X[["bmi", "bp"]], y)
+    assert program_of(fitted).feature_names == ["bmi", "bp"]
+    assert program_of(fitted, ["a", "b"], "c").target_names == ["c"]
+    assert isinstance(X, pandas.DataFrame)
+    with pytest.raises(ValueError, match="feature_names has 1 names, but the model has 2 inputs"):
+        program_of(fitted, ["a"])
+    with pytest.raises(ValueError, match="target_names has 2 names for 1 target"):
+        program_of(fitted, None, ["c", "d"])
+
+
+def test_exogenous_inputs_of_a_forecast():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 1)), rng.standard_normal(60)
+    fitted = Forecaster(RVR("linear"), lags=2, exog_lags=[0, 1], difference=0, transform=None)
+    fitted.fit(y, X)
+    program = program_of(fitted)
+    assert program.feature_names == ["lag_1", "lag_2", "input_0_lag_0", "input_0_lag_1"]
+    found = program.run(np.array([[y[-1], y[-2], 0.7, X[-1, 0]]]))
+    mean, std = fitted.predict(1, X=[[0.7]], return_std=True)
+    np.testing.assert_allclose(found["mean"][0], mean, rtol=1e-12)
+    np.testing.assert_allclose(found["std"][0], std, rtol=1e-12)
+
+
+def refused(fitted, *words):
+    with pytest.raises(NotExportableError) as error:
+        to_json(fitted)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_what_cannot_be_exported_is_told():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:40, :2], y[:40]
+    points = np.linspace(0.0, 6.0, 40)[:, None]
+    own = RVR(lambda a, b: np.exp(-((a - b.T) ** 2)), calibrate=None).fit(
+        points, np.sin(points[:, 0])
+    )
+    refused(own, "Python function", "RBF()")
+    steps = make_pipeline(QuantileTransformer(n_quantiles=5), RVR("linear")).fit(X, y)
+    refused(steps, "QuantileTransformer", "StandardScaler", "to_onnx")
+    odd = kernels.Matern(nu=2.0)
+    refused(ReducedRankGPR(odd, n_support=5, optimize=False).fit(X, y), "nu", "2.0")
+    refused(LinearRegression().fit(X, y), "LinearRegression", "RVR")
+
+
+def test_counts_have_no_program():
+    step = one_step(Forecaster(RVR("linear"), lags=1).fit(np.arange(30.0) % 7))
+    counts = replace(step, recursion=replace(step.recursion, transform=BOUNDED))
+    with pytest.raises(NotExportableError, match="counts.*transform=None"):
+        write_step(ProgramBuilder(1), counts, None)
+
+
+def test_a_mixture_of_forecasts_has_no_single_step():
+    with pytest.raises(ValueError, match="mixture of models.*Forecaster\\(lags=2\\)"):
+        to_json(Forecaster().fit(np.sin(np.arange(60.0))))
+    with pytest.raises(ValueError, match="forecasters_"):
+        to_json(Forecaster(lags=1, n_jobs=1).fit(np.random.default_rng(0).normal(size=(40, 2))))
+
+
+def test_a_model_that_is_not_fitted():
+    with pytest.raises(NotFittedError):
+        to_json(RVR())
+
+
+def test_constant_inputs_and_far_ones():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1e6 + rng.uniform(0, 1, 60), np.full(60, 7.0)])
+    y = np.sin(6 * (X[:, 0] - 1e6)) + 0.1 * rng.standard_normal(60)
+    for fitted in (RVR(calibrate=None).fit(X, y), make_pipeline(StandardScaler(), RVR()).fit(X, y)):
+        program = program_of(fitted)
+        X_new = inputs(program, 50)
+        X_new[:, 1] = 7.0
+        assert_same(program.run(X_new), python(fitted, X_new), 1e-8)
+
+
+BAD_STEPS = {
+    "operation": ("a step", "spin", [3], {}),
+    "arity": ("takes 2 values", "add", [3], {}),
+    "lacks": ("lacks", "matrix", [3], {}),
+    "foreign": ("does not know", "exp", [3], {"values": [1.0]}),
+    "width": ("'centres' for 2 numbers", "rbf", [3], {"centres": [[1.0, 2.0]]}),
+    "not finite": ("bad 'values'", "constant", [3], {"values": [np.inf]}),
+    "empty": ("bad 'values'", "constant", [3], {"values": []}),
+    "axes": ("bad 'matrix'", "matrix", [3], {"matrix": [1.0, 2.0, 3.0]}),
+    "triangle": ("needs 6", "triangle", [3], {"triangle": [1.0]}),
+    "index": ("not among 3", "pick", [3], {"index": [3]}),
+    "sizes": ("values of 3 and 2", "add", [3, 2], {}),
+    "powers": ("whole numbers", "monomials", [1], {"powers": [[0.5]]}),
+    "nu": ("0.5, 1.5 and 2.5", "matern", [1], {"centres": [[1.0]], "nu": 2.0}),
+    "products": ("unequal length", "products", [3, 2], {"rows": 1, "columns": 1}),
+    "square": ("no square matrix", "half_solve", [3, 3], {}),
+}
+
+
+@pytest.mark.parametrize("case", BAD_STEPS)
+def test_bad_steps_are_refused(case):
+    words, operation, sizes, constants = BAD_STEPS[case]
+    with pytest.raises(ValueError, match="step") as error:
+        checked_step("value", operation, ["u", "v"][: len(sizes)], sizes, constants)
+    assert case == "operation" or words in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["1a", "float", "x", "a-b", "", "A"])
+def test_bad_names_of_steps_are_refused(name):
+    with pytest.raises(ValueError, match="may not be called"):
+        checked_step(name, "exp", ["u"], [1], {})
+
+
+def test_names_that_are_taken_get_a_number():
+    builder = ProgramBuilder(2)
+    names = [builder.add("value", "exp", builder.x).name for _ in range(3)]
+    assert names == ["value", "value_2", "value_3"]
+    assert builder.add("double", "exp", builder.x).name == "double_2"
+
+
+def test_no_scaler_is_no_step():
+    fitted = RVR(RBF(1.0), calibrate=None).fit(np.arange(9.0)[:, None], np.arange(9.0) ** 2)
+    steps = program_of(fitted).steps
+    assert [step.name for step in steps if "x" in step.of] == ["units"]
