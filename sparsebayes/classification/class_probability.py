@@ -61,10 +61,11 @@ def softmax(mean: Array, covariance: Array) -> Array:
 
     A softmax is ``σ(f_k − L)`` with L the log-sum-exp of the other classes, which is built up class
     by class: ``log(eᴸ + eᶠ) = L + softplus(f − L)``. Each time L is taken to be Gaussian, with the
-    mean and the covariances it really has, as in Clark's maximum of Gaussians [1]_; what σ and its
-    integral are on average is known for a Gaussian if the logistic distribution is a mixture of
-    three normal ones [2]_. This is done at seven values of the difference that matters most, given
-    which the others vary less. Only differences between classes count.
+    mean and the covariances that this has and its variance to second order, as Clark does for the
+    maximum [1]_; what σ and its integral are on average over a Gaussian is known if the logistic
+    distribution is a mixture of three normal ones [2]_. This is done at seven values of the
+    difference that matters most, given which the others vary less. Only differences between
+    classes count.
 
     The error to Monte Carlo for what RVC says of data is 3e-4 on average and 1e-2 at most; for
     Wishart covariances 2e-3 and 2e-2 with standard deviations up to 2, and 4e-3 and 0.1 far beyond
@@ -120,7 +121,7 @@ def _one_by_one(mean: Array, distance: Array) -> Array:
         other = (own + step) % n_classes
         variance = spread[own, other]
         share, rise, slope = _smooth(mean[other] - middle, variance)
-        # Linear in f − L up to `share`, and what bends: its part of second order.
+        # L + share (f − L), and what bends adds to its variance; by Stewart's theorem.
         bend = 0.5 * (variance * slope) ** 2 - share * (1.0 - share) * variance
         spread = spread + share[:, None] * (distance[other] - spread) + bend[:, None]
         spread = np.maximum(spread, 0.0)
