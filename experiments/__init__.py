@@ -43,6 +43,7 @@ NAMES = (
     "classification.from_svc",
     "classification.likelihoods",
     "classification.augmented",
+    "classification.class_average",
 )
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import expit, ndtr
 
 Array = np.ndarray
 
-N_DRAWS = 512  # quasi-random draws for the average of a softmax
+# The logistic distribution as a mixture of normal ones, to 4.4e-5.  # MS92
+SHARES = (0.2517392, 0.5852392, 0.1630216)
+SCALES = (1.1010685, 1.7299610, 2.7456800)
+LOGIT_NODES = 32  # for an average over one latent value
+N_NODES = 7  # along the direction that matters most
+TIE = 1e-4  # classes that matter equally, in single precision too
+KEPT = 0.2  # of the variance along it, which smooths between nodes
 
 
-@lru_cache(maxsize=1)
-def normal_nodes() -> tuple[Array, Array]:
+@lru_cache(maxsize=2)
+def hermite(count: int) -> tuple[Array, Array]:
     """Nodes and weights for an average over a standard normal variable."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(32)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
     return nodes, weights / weights.sum()
 
 
@@ -39,7 +45,7 @@ def logit(mean: Array, variance: Array) -> Array:
     std = np.sqrt(variance)
     out = np.empty(mean.shape)
     narrow = std < 1.5
-    nodes, weights = normal_nodes()
+    nodes, weights = hermite(LOGIT_NODES)
     out[narrow] = expit(mean[narrow, None] + std[narrow, None] * nodes) @ weights
     nodes, weights = logistic_nodes()
     wide = ~narrow
@@ -52,27 +58,100 @@ def probit(mean: Array, variance: Array) -> Array:
     return ndtr(mean / np.sqrt(1.0 + variance))
 
 
-@lru_cache(maxsize=8)
-def _draws(dimension: int) -> Array:
-    """A fixed set of well spread standard normal vectors and their negatives, (Q, dimension)."""
-    from scipy.stats import qmc
+def softmax(mean: Array, covariance: Array) -> Array:
+    """``E[softmax(f)]`` for ``f ~ N(mean, covariance)``, (n, K) and (n, K, K): to about 3e-4.
 
-    points = qmc.Sobol(dimension, rng=np.random.default_rng(0)).random(N_DRAWS // 2)
-    normal = ndtri(np.clip(points, 1e-12, 1.0 - 1e-12))
-    return np.concatenate([normal, -normal])
+    A softmax is ``σ(f_k − L)`` with L the log-sum-exp of the other classes, which is built up class
+    by class: ``log(eᴸ + eᶠ) = L + softplus(f − L)``. Each time L is taken to be Gaussian, with the
+    mean and the covariances that this has and its variance to second order, as Clark does for the
+    maximum [1]_; what σ and its integral are on average over a Gaussian is known if the logistic
+    distribution is a mixture of three normal ones [2]_. This is done at seven values of the
+    difference that matters most, given which the others vary less. Only differences between
+    classes count.
 
+    The error to Monte Carlo for what RVC says of data is 3e-4 on average and 1e-2 at most; for
+    Wishart covariances 2e-3 and 2e-2 with standard deviations up to 2, and 4e-3 and 0.1 far beyond
+    (``python -m experiments classification.class_average``). There is none without variance or
+    with two classes. With more than three, another order of the classes changes about as much.
 
-def multinomial(mean: Array, covariance: Array) -> Array:
-    """``E[softmax(f)]`` for ``f ~ N(mean, covariance)``, (n, K) and (n, K, K): to about 1e-3.
-
-    The average is over a fixed quasi-random set, so that it is the same each time.
+    .. [1] C. Clark, "The greatest of a finite set of random variables", 1961.  # CL61
+    .. [2] J. Monahan, L. Stefanski, "Normal scale mixture approximations to F*(z)", 1992.  # MS92
     """
-    values, vectors = np.linalg.eigh(covariance)
-    # The symmetric root: it does not depend on the choice of eigenvectors.
-    half = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :] @ vectors.transpose(0, 2, 1)
-    f = half @ _draws(mean.shape[1]).T  # (n, K, Q)
-    f += mean[:, :, None]
-    f -= f.max(axis=1, keepdims=True)
-    np.exp(f, out=f)
-    f /= f.sum(axis=1, keepdims=True)
-    return f.mean(axis=2)
+    distance = _distances(covariance)
+    if mean.shape[1] == 2:
+        return logit(mean - mean[:, ::-1], distance[:, 0, 1][:, None].repeat(2, axis=1))
+    direction = _direction(mean, distance)
+    between = direction[:, :, None] - direction[:, None, :]
+    left = np.maximum(distance - between**2, 0.0)
+    total = np.zeros(mean.shape)
+    for node, weight in zip(*hermite(N_NODES), strict=True):
+        total += weight * _one_by_one(mean + node * direction, left)
+    return total
+
+
+def _distances(covariance: Array) -> Array:
+    """Variances of the differences between classes, (n, K, K)."""
+    own = np.einsum("nkk->nk", covariance)
+    both = covariance + covariance.transpose(0, 2, 1)
+    return np.maximum(own[:, :, None] + own[:, None, :] - both, 0.0)
+
+
+def _direction(mean: Array, distance: Array) -> Array:
+    """How f moves, up to a constant, with the difference that matters most, (n, K).
+
+    That is one class less the mean over all, by rough probabilities.  # MK92
+    """
+    widest = distance.max(axis=(1, 2))[:, None]
+    rough = np.exp((mean - mean.max(axis=1, keepdims=True)) / np.sqrt(1.0 + np.pi / 8.0 * widest))
+    rough /= rough.sum(axis=1, keepdims=True)
+    to_mean = np.einsum("nkl,nl->nk", distance, rough)
+    variance = to_mean - 0.5 * (rough * to_mean).sum(axis=1, keepdims=True)
+    score = rough * variance
+    # The first of those that are equal but for rounding, so that rounding does not choose.
+    one = (score >= (1.0 - TIE) * score.max(axis=1, keepdims=True)).argmax(axis=1)
+    rows = np.arange(len(mean))
+    most = variance[rows, one][:, None]
+    scale = np.sqrt((1.0 - KEPT) / np.where(most > 0.0, most, np.inf))
+    return 0.5 * scale * (to_mean - distance[rows, one])
+
+
+def _one_by_one(mean: Array, distance: Array) -> Array:
+    """The average with L Gaussian, (n, K); ``middle[k]`` is the mean of the L of class k."""
+    n_classes = mean.shape[1]
+    own = np.arange(n_classes)
+    mean, distance = (np.ascontiguousarray(part.T) for part in (mean, distance))  # rows last
+    first = (own + 1) % n_classes
+    middle, spread = mean[first], distance[first]  # of L, and Var(f_j − L), (K, K, n)
+    for step in range(2, n_classes):
+        other = (own + step) % n_classes
+        variance = spread[own, other]
+        share, rise, slope = _smooth(mean[other] - middle, variance)
+        # L + share (f − L), and what bends adds to its variance; by Stewart's theorem.
+        bend = 0.5 * (variance * slope) ** 2 - share * (1.0 - share) * variance
+        spread = spread + share[:, None] * (distance[other] - spread) + bend[:, None]
+        spread = np.maximum(spread, 0.0)
+        middle = middle + rise
+    probability = _smooth(mean - middle, spread[own, own])[0]
+    return (probability / probability.sum(axis=0)).T
+
+
+def _smooth(mean: Array, variance: Array) -> tuple[Array, Array, Array]:
+    """Of ``σ(d)``, ``softplus(d)`` and ``σ'(d)`` the averages over ``d ~ N(mean, variance)``.
+
+    Without variance the first two are exact: the mixture says what the variance changes.
+    """
+    share = expit(mean)
+    rise = np.maximum(mean, 0.0) + np.log1p(np.exp(-np.abs(mean)))
+    slope = np.zeros(mean.shape)
+    for weight, narrow in zip(SHARES, SCALES, strict=True):
+        wide = np.sqrt(narrow**2 + variance)
+        above = ndtr(mean / wide) - ndtr(mean / narrow)
+        density = _normal(mean / wide)
+        share += weight * above
+        rise += weight * (mean * above + wide * density - narrow * _normal(mean / narrow))
+        slope += weight * density / wide
+    return share, rise, slope
+
+
+def _normal(x: Array) -> Array:
+    return np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi)

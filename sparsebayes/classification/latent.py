@@ -21,7 +21,6 @@ from sparsebayes.classification.likelihood import (
 )
 from sparsebayes.classification.temperature import Temperature, find_temperature
 from sparsebayes.engine import Design, Latent, Solution, Solver
-from sparsebayes.engine.linalg import symmetric_root
 from sparsebayes.engine.model.sites import SiteExpansion
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ def _blocks(model: RVC, X: Array) -> Iterator[Block]:
     """
     alpha, weights = np.atleast_2d(model.alpha_), np.atleast_2d(model.weights_)
     output, column = np.nonzero(np.isfinite(alpha))
-    numbers = column.size + alpha.shape[0] * (column.size + 2 * class_probability.N_DRAWS)
+    numbers = 4 * column.size + 10 * alpha.shape[0] ** 2
     numbers *= 8  # an eighth of the budget
     extra = model._augmentation()
     for part in batches(len(X), numbers + (0 if extra is None else extra.numbers)):
@@ -191,15 +190,20 @@ def _blocks(model: RVC, X: Array) -> Iterator[Block]:
         yield part, output, columns, mean, root
 
 
-def _softmax(model: RVC, X: Array) -> Array:
+def joint(model: RVC, X: Array) -> Iterator[tuple[slice, Array, Array]]:
+    """For parts of X: the slice, means and covariances of the latent functions of a softmax."""
     n_classes = model.classes_.size
-    root = symmetric_root(model.sigma_)
-    probability = np.empty((len(X), n_classes))
     for part, output, columns, mean, extra in _blocks(model, X):
-        half = np.zeros((len(columns), n_classes, root.shape[0]))
+        of_class = (output[:, None] == np.arange(n_classes)).astype(float)
+        covariance = extra @ extra.transpose(0, 2, 1)
         for k in range(n_classes):
             own = np.flatnonzero(output == k)
-            half[:, k] = columns[:, own] @ root[own]
-        covariance = half @ half.transpose(0, 2, 1) + extra @ extra.transpose(0, 2, 1)
-        probability[part] = class_probability.multinomial(mean, covariance)
+            covariance[:, k] += (columns * (columns[:, own] @ model.sigma_[own])) @ of_class
+        yield part, mean, covariance
+
+
+def _softmax(model: RVC, X: Array) -> Array:
+    probability = np.empty((len(X), model.classes_.size))
+    for part, mean, covariance in joint(model, X):
+        probability[part] = class_probability.softmax(mean, covariance)
     return probability

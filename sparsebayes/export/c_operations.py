@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.classification.class_probability import logistic_nodes, normal_nodes
+from sparsebayes.classification.class_probability import LOGIT_NODES, hermite, logistic_nodes
 from sparsebayes.export.program import INPUT, ProgramStep
 
 Array = np.ndarray
@@ -414,7 +414,7 @@ def _normal_cdf(code: CCode) -> str:
 
 def _logit_average(code: CCode, step: ProgramStep) -> Lines:
     cdf, exp, sqrt = _normal_cdf(code), code.call("exp"), code.call("sqrt")
-    nodes, weights = normal_nodes()
+    nodes, weights = hermite(LOGIT_NODES)
     half = nodes > 0  # the others are the same with the other sign
     ends, chances = logistic_nodes()
     step_size, count = float(ends[1] - ends[0]), len(ends) // 2

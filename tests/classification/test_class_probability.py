@@ -32,19 +32,95 @@ def test_the_average_of_a_sigmoid(variance):
         assert_allclose(ours + average(-mean, each), 1.0, atol=1e-12)
 
 
-def test_the_average_of_a_softmax():
+def test_the_mixture_is_a_logistic_distribution():
+    x = np.linspace(-40, 40, 8001)[:, None]
+    mixture = norm.cdf(x / np.array(class_probability.SCALES)) @ class_probability.SHARES
+    assert_allclose(mixture, expit(x[:, 0]), rtol=0, atol=4.5e-5)
+
+
+def gaussians(n_classes, scale, n_rows=20, seed=0):
+    """Means and roots of covariances with very unequal variances."""
+    rng = np.random.default_rng(seed)
+    mean = max(1.5, scale) * rng.standard_normal((n_rows, n_classes))
+    half = rng.standard_normal((n_rows, n_classes, n_classes)) / np.sqrt(n_classes)
+    return mean, scale * half * rng.uniform(0.3, 1.7, (n_rows, n_classes, 1))
+
+
+def covariances(half):
+    return half @ half.transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 6, 10])
+@pytest.mark.parametrize(
+    ("scale", "most", "usual"),
+    [(0.1, 1e-4, 1e-5), (0.5, 2e-3, 1e-4), (1.0, 6e-3, 8e-4), (2.0, 0.02, 3e-3), (1e3, 0.06, 8e-3)],
+)
+def test_the_average_of_a_softmax(n_classes, scale, most, usual):
+    mean, half = gaussians(n_classes, scale)
+    ours = class_probability.softmax(mean, covariances(half))
+    assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-14)
+    assert np.all(ours >= 0)
+    f = np.random.default_rng(1).standard_normal((10_000, n_classes)) @ half.transpose(0, 2, 1)
+    f = f.transpose(1, 0, 2)
+    samples = (softmax(mean + f, axis=2) + softmax(mean - f, axis=2)) / 2
+    truth, error = samples.mean(axis=0), samples.std(axis=0) / np.sqrt(len(f))
+    assert np.all(np.abs(ours - truth) < 5 * error + most)
+    assert np.abs(ours - truth).mean() < 2 * error.mean() + usual
+
+
+def test_the_average_of_a_softmax_where_one_class_is_uncertain():
+    covariance = np.zeros((1, 3, 3))
+    covariance[0, 0, 0] = 16.0
+    first = class_probability.logit(np.array([-np.log(2.0)]), np.array([16.0]))[0]
+    ours = class_probability.softmax(np.zeros((1, 3)), covariance)
+    assert_allclose(ours, [[first, (1 - first) / 2, (1 - first) / 2]], atol=1e-3)
+
+
+def test_the_average_of_a_softmax_of_two_classes_is_that_of_a_sigmoid():
+    mean, half = gaussians(2, 2.0)
+    covariance = covariances(half)
+    variance = np.array([[1.0, -1.0] @ one @ [1.0, -1.0] for one in covariance])
+    ours = class_probability.softmax(mean, covariance)
+    assert_allclose(ours[:, 0], class_probability.logit(mean[:, 0] - mean[:, 1], variance))
+    assert_allclose(ours.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_without_variance_the_average_of_a_softmax_is_the_softmax(n_classes):
+    mean = 30 * np.random.default_rng(0).standard_normal((50, n_classes))
+    ours = class_probability.softmax(mean, np.zeros((50, n_classes, n_classes)))
+    assert_allclose(ours, softmax(mean, axis=1), rtol=1e-9)
+
+
+def test_what_all_classes_share_does_not_matter_to_a_softmax():
+    mean, half = gaussians(4, 1.0)
+    covariance = covariances(half)
+    shared = np.random.default_rng(1).standard_normal((20, 4))
+    moved = covariance + 7.0 + shared[:, :, None] + shared[:, None, :]
+    ours = class_probability.softmax(mean, covariance)
+    assert_allclose(class_probability.softmax(mean + 100.0, moved), ours, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_classes", "most"), [(3, 1e-12), (5, 5e-3)])
+def test_the_order_of_classes_and_the_average_of_a_softmax(n_classes, most):
+    mean, half = gaussians(n_classes, 1.0)
+    covariance, ours = covariances(half), class_probability.softmax(mean, covariances(half))
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(n_classes)
+        other = class_probability.softmax(mean[:, order], covariance[:, order][:, :, order])
+        assert_allclose(other, ours[:, order], atol=most)
+
+
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_extreme_averages_of_a_softmax(n_classes):
     rng = np.random.default_rng(0)
-    mean, half = rng.standard_normal((6, 4)), rng.standard_normal((6, 4, 4))
-    for scale in (0.0, 0.1, 1.0, 5.0):
-        covariance = scale * half @ half.transpose(0, 2, 1)
-        ours = class_probability.multinomial(mean, covariance)
-        f = mean + np.sqrt(scale) * np.einsum(
-            "nkl,qnl->qnk", half, rng.standard_normal((40_000, 6, 4))
-        )
-        samples = softmax(f, axis=2)
-        error = samples.std(axis=0) / 200
-        assert np.all(np.abs(ours - samples.mean(axis=0)) < 5 * error + 8e-3)
-        assert_allclose(ours.sum(axis=1), 1.0)
+    for size in (0.0, 1e3, 1e30):
+        for variance in (0.0, 1e-300, 1e6, 1e60):
+            mean = size * rng.choice([-1.0, 0.0, 1.0], (40, n_classes))
+            half = np.sqrt(variance) * rng.standard_normal((40, n_classes, 2))  # singular
+            ours = class_probability.softmax(mean, covariances(half))
+            assert np.all((ours >= 0) & (ours <= 1))
+            assert_allclose(ours.sum(axis=1), 1.0, rtol=1e-12)
 
 
 def draws(model, inputs, n_draws, seed=0):

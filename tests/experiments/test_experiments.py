@@ -10,7 +10,7 @@ import experiments
 from experiments import _classification
 from experiments.__main__ import main
 from experiments._report import HEADER, Options, Report, number
-from experiments.classification import augmented, from_svc
+from experiments.classification import augmented, class_average, from_svc
 from experiments.quinonero2004 import subspace_mnist
 from experiments.tipping2001 import classification, log_odds
 
@@ -161,6 +161,21 @@ def test_augmented_losses_of_the_sets_that_are_there(small, tmp_path, monkeypatc
     table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
     assert len(table) == 3 * 4 and np.isfinite(list(table.values())).all()
     assert table["iris, augment=True: loss"] < 0.5
+
+
+def test_errors_of_the_average_of_a_softmax(tmp_path, monkeypatch):
+    monkeypatch.setattr(class_average, "NAMES", ("iris", "gases", "4 digits"))
+    monkeypatch.setattr(class_average, "CLASSES", (4,))
+    monkeypatch.setattr(class_average, "SCALES", (1.0,))
+    arguments = ["classification.class_average", "--quick", "--out", str(tmp_path / "r")]
+    assert main(arguments) == 0
+    text = (tmp_path / "r" / "classification.class_average.csv").read_text(encoding="utf-8")
+    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    assert len(table) == 3 * 2 * 4 + 2 + 2
+    assert 0 < table["all sets: mean error"] < 6e-4 and table["all sets: largest error"] < 0.01
+    assert table["made up, 4 classes, std 1: largest error"] < 0.01
+    for name in ("iris", "gases, augment", "4 digits, augment"):
+        assert abs(table[f"{name}: loss"] - table[f"{name}: loss by draws"]) < 2e-3
 
 
 def test_calibration_error_counts_what_is_too_sure():
