@@ -79,9 +79,9 @@ def to_c(
     word = identifier(name)
     program = program_of(model, feature_names, target_names)
     kept = _with_or_without(program, std)
+    signature, body, code = _function(word, dtype, kept)
     if dtype == "float":
         _tell_of_rounding(program, kept)
-    signature, body, code = _function(word, dtype, kept)
     source = [
         f'#include "{name}.h"',
         "",

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from sparsebayes.classification.class_probability import LOGIT_NODES, hermite, logistic_nodes
+from sparsebayes.classification.class_probability import (
+    KEPT,
+    LOGIT_NODES,
+    N_NODES,
+    SCALES,
+    SHARES,
+    TIE,
+    hermite,
+    logistic_nodes,
+)
 from sparsebayes.export.program import INPUT, ProgramStep
 
 Array = np.ndarray
@@ -452,6 +462,127 @@ def _logit_average(code: CCode, step: ProgramStep) -> Lines:
     return loop("i", step.size, [f"{code.ref(step.name)} = {call};"])
 
 
+_SMOOTH = """\
+static REAL bell(REAL z)
+{
+    return NORM * EXP(-HALF * z * z);
+}
+
+/* Means over d ~ N(m, v) of 1 / (1 + exp(-d)), of its integral and of its slope. */
+static REAL smooth(REAL m, REAL v, REAL *rise, REAL *slope)
+{
+    static const REAL shares[3] = {SHARES}, scales[3] = {SCALES};
+    const REAL e = EXP(m < 0 ? m : -m);
+    REAL share = (m < 0 ? e : 1) / (1 + e);
+    *rise = (m > 0 ? m : 0) + LOG1P(e);
+    *slope = 0;
+    for (int i = 0; i < 3; i++) {
+        const REAL narrow = scales[i], wide = SQRT(narrow * narrow + v);
+        const REAL above = normal_cdf(m / wide) - normal_cdf(m / narrow), d = bell(m / wide);
+        share += shares[i] * above;
+        *rise += shares[i] * (m * above + wide * d - narrow * bell(m / narrow));
+        *slope += shares[i] * d / wide;
+    }
+    return share;
+}
+
+/* The mean of a softmax of COUNT values over a normal distribution of them. */
+static void softmax_average(const REAL *mean, const REAL *covariance, REAL *p)
+{
+    static const REAL nodes[N_NODES] = {NODES}, weights[N_NODES] = {WEIGHTS};
+    REAL apart[COUNT][COUNT], q[COUNT], away[COUNT], direction[COUNT];
+    REAL widest = 0, top = mean[0], total = 0, middle = 0, best = 0, scale = 0;
+    int one = 0;
+    for (int i = 0; i < COUNT; i++) {
+        top = mean[i] > top ? mean[i] : top;
+        for (int j = 0; j < COUNT; j++) {
+            const REAL d = covariance[i * COUNT + i] + covariance[j * COUNT + j]
+                - covariance[i * COUNT + j] - covariance[j * COUNT + i];
+            apart[i][j] = d > 0 ? d : 0;
+            widest = apart[i][j] > widest ? apart[i][j] : widest;
+        }
+    }
+    /* Along one direction there are nodes: one class less the mean of all. */
+    for (int i = 0; i < COUNT; i++) {
+        q[i] = EXP((mean[i] - top) / SQRT(1 + EIGHTH * widest));
+        total += q[i];
+    }
+    for (int i = 0; i < COUNT; i++) {
+        q[i] /= total;
+        p[i] = 0;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        away[i] = 0;
+        for (int j = 0; j < COUNT; j++)
+            away[i] += apart[i][j] * q[j];
+        middle += HALF * q[i] * away[i];
+    }
+    for (int i = 0; i < COUNT; i++)
+        best = q[i] * (away[i] - middle) > best ? q[i] * (away[i] - middle) : best;
+    for (int i = COUNT - 1; i >= 0; i--)
+        one = q[i] * (away[i] - middle) >= TIE * best ? i : one;
+    if (away[one] - middle > 0)
+        scale = HALF * SQRT(SPREAD / (away[one] - middle));
+    for (int i = 0; i < COUNT; i++)
+        direction[i] = scale * (away[i] - apart[one][i]);
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < COUNT; j++) {
+            const REAL d = direction[i] - direction[j];
+            apart[i][j] = apart[i][j] > d * d ? apart[i][j] - d * d : 0;
+        }
+    for (int n = 0; n < N_NODES; n++) {
+        REAL f[COUNT], chance[COUNT], rise, slope;
+        total = 0;
+        for (int i = 0; i < COUNT; i++)
+            f[i] = mean[i] + nodes[n] * direction[i];
+        for (int k = 0; k < COUNT; k++) {
+            /* The log-sum-exp of the others, one by one, as a normal variable. */
+            REAL others = f[(k + 1) % COUNT], spread[COUNT];
+            for (int j = 0; j < COUNT; j++)
+                spread[j] = apart[(k + 1) % COUNT][j];
+            for (int i = 2; i < COUNT; i++) {
+                const int next = (k + i) % COUNT;
+                const REAL v = spread[next], share = smooth(f[next] - others, v, &rise, &slope);
+                const REAL bend = HALF * v * slope * v * slope - share * (1 - share) * v;
+                for (int j = 0; j < COUNT; j++) {
+                    spread[j] += share * (apart[next][j] - spread[j]) + bend;
+                    spread[j] = spread[j] > 0 ? spread[j] : 0;
+                }
+                others += rise;
+            }
+            chance[k] = smooth(f[k] - others, spread[k], &rise, &slope);
+            total += chance[k];
+        }
+        for (int k = 0; k < COUNT; k++)
+            p[k] += weights[n] * chance[k] / total;
+    }
+}"""
+
+
+def _softmax_average(code: CCode, step: ProgramStep) -> Lines:
+    _normal_cdf(code)
+    nodes, weights = hermite(N_NODES)
+    words = {
+        "COUNT": str(step.size),
+        "N_NODES": str(N_NODES),
+        "NODES": ", ".join(map(code.number, nodes)),
+        "WEIGHTS": ", ".join(map(code.number, weights)),
+        "SHARES": ", ".join(map(code.number, SHARES)),
+        "SCALES": ", ".join(map(code.number, SCALES)),
+        "HALF": code.number(0.5),
+        "NORM": code.number((2.0 * np.pi) ** -0.5),
+        "EIGHTH": code.number(np.pi / 8.0),
+        "TIE": code.number(1.0 - TIE),
+        "SPREAD": code.number(1.0 - KEPT),
+        **{word: code.call(word.lower()) for word in ("EXP", "SQRT", "LOG1P")},
+    }
+    text = re.sub(r"\b[A-Z][A-Z0-9_]+\b", lambda found: words.get(found[0], found[0]), _SMOOTH)
+    code.n_bytes += 2 * (N_NODES + 3) * (8 if code.real == "double" else 4)
+    code.function("softmax_average", text.split("\n"))
+    mean, covariance = step.of
+    return [f"softmax_average({mean}, {covariance}, {step.name});"]
+
+
 def _softmax(code: CCode, step: ProgramStep) -> Lines:
     (source,), n = step.of, step.size
     if n == 1:
@@ -521,6 +652,7 @@ C_OPERATIONS: dict[str, Callable[[CCode, ProgramStep], Lines]] = {
     "half_solve": _half_solve,
     "normal": _map(_normal),
     "logit_average": _logit_average,
+    "softmax_average": _softmax_average,
     "softmax": _softmax,
     "normalise": _normalise,
 }

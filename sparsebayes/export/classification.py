@@ -115,4 +115,26 @@ def _latent_mean(inputs: Inputs, kept: KeptWeights, n_outputs: int) -> tuple[Fun
 def _softmax(
     inputs: Inputs, kept: KeptWeights, extra: Augmentation | None, n_classes: int
 ) -> Value:
-    raise NotImplementedError
+    """Averaged over all latent functions together."""
+    builder = inputs.builder
+    functions, mean = _latent_mean(inputs, kept, n_classes)
+    halves = []
+    root = np.linalg.qr(symmetric_root(kept.sigma.matrix).T, mode="r")  # RᵀR is Σ
+    for k in range(n_classes):
+        own = np.flatnonzero(kept.output == k)
+        half = np.zeros((len(root), functions.varying.size + functions.constant.size))
+        half[:, kept.column[own]] = root[:, own]
+        halves.append(functions.linear("half", half, np.zeros(len(root))))
+    if len(root):
+        both = builder.join("halves", halves)
+        cov = builder.add("covariance", "products", both, both, rows=n_classes, columns=n_classes)
+    else:
+        cov = builder.constant("covariance", np.zeros(n_classes**2))
+    if extra is not None:
+        gain = write_gain(inputs, extra, functions)
+        mean = builder.add("shifted", "add", mean, gain.mean)
+        more = builder.add(
+            "extra", "products", gain.root, gain.root, rows=n_classes, columns=n_classes
+        )
+        cov = builder.add("covariance_sum", "add", cov, more)
+    return builder.add("probability", "softmax_average", mean, cov)

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import ndtr, softmax
+from scipy.special import ndtr
+from scipy.special import softmax as shares
 
-from sparsebayes.classification.class_probability import logit
+from sparsebayes.classification.class_probability import logit, softmax
 
 Array = np.ndarray
 Sizes = Sequence[int]
@@ -178,6 +179,17 @@ def _logit_average(mean: Array, variance: Array) -> Array:
     return logit(mean, np.maximum(variance, 0.0))
 
 
+def _classes(sizes: Sizes, constants: dict[str, Any]) -> int:
+    if sizes[0] < 3 or sizes[0] ** 2 != sizes[1]:
+        raise ValueError(f"{sizes[0]} classes with a covariance of {sizes[1]} numbers")
+    return sizes[0]
+
+
+def _softmax_average(mean: Array, covariance: Array) -> Array:
+    size = mean.shape[1]
+    return softmax(mean.astype(float), covariance.astype(float).reshape(-1, size, size))
+
+
 def _elementwise(function: Callable[..., Array], arity: int = 1) -> Operation:
     return Operation(arity, {}, _common, function)
 
@@ -226,6 +238,7 @@ OPERATIONS: dict[str, Operation] = {
     "half_solve": Operation(2, {}, _solve_size, _half_solve),
     "normal": _elementwise(ndtr),
     "logit_average": _elementwise(_logit_average, 2),
-    "softmax": _elementwise(lambda v: softmax(v, axis=1)),
+    "softmax_average": Operation(2, {}, _classes, _softmax_average),
+    "softmax": _elementwise(lambda v: shares(v, axis=1)),
     "normalise": _elementwise(_normalise),
 }  # fmt: skip

@@ -25,7 +25,8 @@ _C_WORDS = (
 _C_NAMES = (
     "main x p mean std i j k n t total exp log sqrt pow sin erfc fabs floor abs gamma j0 j1 jn y0 "
     "y1 yn div index a b e most least wave width end away root rows size out half_solve normal_cdf "
-    "logit_average normal_nodes normal_weights"
+    "logit_average normal_nodes normal_weights "
+    "softmax_average smooth bell f q m v shift_of"
 )
 KEYWORDS = frozenset(_C_WORDS.split(" "))
 _TAKEN = KEYWORDS | frozenset(_C_NAMES.split(" "))

@@ -97,9 +97,9 @@ DAMAGE = {
     "names": (lambda: changed(feature_names=["a", "b"]), "2 entries for 1"),
     "steps": (lambda: changed(steps=[{"name": "a"}]), "a step lacks"),
     "unknown": (
-        lambda: changed(steps=[{"name": "ab", "operation": "exp", "of": ["ba"]}]), "not known before"
+        lambda: changed(steps=[{"name": "ab", "operation": "exp", "of": ["c"]}]), "not known before"
     ),
-    "not a number": (lambda: changed().replace('"shift": [', '"shift": [NaN, '), "NaN is no number"),
+    "no number": (lambda: changed().replace('"shift": [', '"shift": [NaN, '), "NaN is no number"),
     "code": (
         lambda: changed(steps=[{"name": "a; system()", "operation": "exp", "of": ["x"]}]),
         "may not be called",

@@ -105,12 +105,12 @@ def test_what_cannot_be_exported_is_told():
 def test_counts_have_no_program():
     step = one_step(Forecaster(RVR("linear"), lags=1).fit(np.arange(30.0) % 7))
     counts = replace(step, recursion=replace(step.recursion, transform=BOUNDED))
-    with pytest.raises(NotExportableError, match="counts.*transform=None"):
+    with pytest.raises(NotExportableError, match=r"counts.*transform=None"):
         write_step(ProgramBuilder(1), counts, None)
 
 
 def test_a_mixture_of_forecasts_has_no_single_step():
-    with pytest.raises(ValueError, match="mixture of models.*Forecaster\\(lags=2\\)"):
+    with pytest.raises(ValueError, match=r"mixture of models.*Forecaster\(lags=2\)"):
         to_json(Forecaster().fit(np.sin(np.arange(60.0))))
     with pytest.raises(ValueError, match="forecasters_"):
         to_json(Forecaster(lags=1, n_jobs=1).fit(np.random.default_rng(0).normal(size=(40, 2))))

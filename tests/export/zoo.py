@@ -1,6 +1,6 @@
 """Fitted models of all kinds that can be exported, and inputs to ask them about."""
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from sklearn.datasets import load_diabetes, load_iris, make_moons
@@ -126,7 +126,7 @@ MODELS = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=None)
+@cache
 def model(name):
     """One of the models, fitted once."""
     return MODELS[name]()
