@@ -38,6 +38,11 @@ class Gain(NamedTuple):
     outputs: int
 
 
+def adds_something(extra: Augmentation | None) -> bool:
+    """Whether there are extra weights whose prior lets them be other than 0."""
+    return extra is not None and extra.variance > 0
+
+
 def write_gain(inputs: Inputs, extra: Augmentation, functions: FunctionValues) -> Gain:
     """What the extra weights add; `functions` are those of the kept basis."""
     builder, kept, outputs = inputs.builder, extra.kept, extra.outputs

@@ -11,7 +11,7 @@ from sparsebayes.classification.latent import LEAST, latent_parts
 from sparsebayes.classification.least_squares import outputs
 from sparsebayes.classification.temperature import Temperature
 from sparsebayes.engine.linalg import symmetric_root
-from sparsebayes.export.augmentation import Gain, write_gain
+from sparsebayes.export.augmentation import Gain, adds_something, write_gain
 from sparsebayes.export.functions import FunctionValues, write_functions
 from sparsebayes.export.inputs import Inputs
 from sparsebayes.export.program import ProgramBuilder, Value
@@ -89,7 +89,8 @@ def _marginal(
         root[kept.column[own]] = symmetric_root(kept.sigma.matrix[np.ix_(own, own)])
         spreads.append(functions.energy("spread", root))
     variance = builder.join("spreads", spreads)
-    if extra is not None:
+    if adds_something(extra):
+        assert extra is not None
         gain = write_gain(inputs, extra, functions)
         mean = builder.add("shifted", "add", mean, gain.mean)
         rows = [_gain_energy(builder, gain, k) for k in range(n_outputs)]
@@ -130,7 +131,8 @@ def _softmax(
         cov = builder.add("covariance", "products", both, both, rows=n_classes, columns=n_classes)
     else:
         cov = builder.constant("covariance", np.zeros(n_classes**2))
-    if extra is not None:
+    if adds_something(extra):
+        assert extra is not None
         gain = write_gain(inputs, extra, functions)
         mean = builder.add("shifted", "add", mean, gain.mean)
         more = builder.add(

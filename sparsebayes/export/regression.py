@@ -9,7 +9,7 @@ import numpy as np
 from sparsebayes._rvm.left_out import LeftOut
 from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes._rvm.predictive import LinearPredictive
-from sparsebayes.export.augmentation import write_gain
+from sparsebayes.export.augmentation import adds_something, write_gain
 from sparsebayes.export.functions import FunctionValues, write_functions
 from sparsebayes.export.inputs import Inputs
 from sparsebayes.export.program import Value
@@ -39,7 +39,8 @@ def write_linear(inputs: Inputs, model: LinearPredictive) -> Moments:
     spreads = [functions.energy("spread", model.sigma.some_root())]
     squares = np.square(unit * each(model.widening))
     shares = [squares]
-    if model.extra is not None:
+    if adds_something(model.extra):
+        assert model.extra is not None
         gain = write_gain(inputs, model.extra, functions)
         shift = gain.mean
         if np.any(unit != 1.0):
