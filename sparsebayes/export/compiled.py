@@ -61,6 +61,7 @@ def run_c(
     name: str = "model",
     compiler: Sequence[str] = ("cc",),
     flags: Sequence[str] = FLAGS,
+    link: Sequence[str] = (),
     runner: Sequence[str] = (),
 ) -> tuple[dict[str, Array], int]:
     """What the exported C says at the rows of X, and how many bytes its object file takes.
@@ -71,9 +72,10 @@ def run_c(
     X : ndarray, (n, D)
     dtype, std, name
         As in :func:`to_c`.
-    compiler, flags : sequence of str
+    compiler, flags, link : sequence of str
+        `link` is for the program alone, as a start-up file.
     runner : sequence of str
-        What runs a program for another machine, as ``("qemu-arm", "-cpu", "cortex-m3")``.
+        What runs a program for another machine, as an emulator.
 
     Returns
     -------
@@ -104,8 +106,8 @@ def run_c(
             (place / file).write_text(text, encoding="utf-8")
         (place / "inputs.bin").write_bytes(np.ascontiguousarray(X, dtype=real).tobytes())
         _call([*compiler, *flags, "-c", f"{name}.c", "-o", "model.o"], place)
-        _call([*compiler, *flags, "driver.c", "model.o", "-lm", "-o", "driver"], place)
-        _call([*(runner or ()), str(place / "driver")], place)
+        _call([*compiler, *flags, "driver.c", "model.o", *link, "-lm", "-o", "driver"], place)
+        _call([*runner, str(place / "driver")], place)
         found = np.frombuffer((place / "outputs.bin").read_bytes(), dtype=real)
         n_bytes = _object_size(compiler[0], place)
     rows = np.split(found.reshape(len(X), -1), np.cumsum(sizes)[:-1], axis=1)
@@ -114,8 +116,9 @@ def run_c(
 
 def _call(command: Sequence[str], place: Path) -> str:
     done = subprocess.run(
-        command, cwd=place, capture_output=True, text=True, timeout=_SECONDS, check=False
-    )
+        command, cwd=place, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=_SECONDS, check=False,
+    )  # fmt: skip
     if done.returncode:
         told = " ".join((done.stderr or done.stdout).split())[:500]
         raise RuntimeError(f"{shlex.join(command)} failed with status {done.returncode}: {told}")

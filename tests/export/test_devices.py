@@ -1,6 +1,10 @@
-"""Three compilers, one of them for a microcontroller, and a thousand inputs (slow)."""
+"""Three compilers, one of them for microcontrollers, and a thousand inputs (slow).
+
+Debian's packages: gcc, clang, gcc-arm-none-eabi, libnewlib-arm-none-eabi, qemu-system-arm.
+"""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +16,24 @@ from tests.export.test_c import COARSE, asked
 from tests.export.zoo import MODELS
 
 ARM = "arm-none-eabi-gcc"
-CORTEX_M3 = ["-mcpu=cortex-m3", "-mthumb", "--specs=rdimon.specs"]
+CORTEX = ["-mthumb", "--specs=rdimon.specs"]  # files and exit through the emulator
+START = [str(Path(__file__).with_name("cortex_m.c")), "-Wl,--section-start=.vectors=0"]
+BOARD = ["qemu-system-arm", "-M", "mps2-an385", "-nographic", "-semihosting", "-kernel"]
 TOOLS = {
-    "gcc": (["gcc"], FLAGS, []),
-    "clang": (["clang"], FLAGS, []),
-    "arm": ([ARM], [*FLAGS, *CORTEX_M3], ["qemu-arm", "-cpu", "cortex-m3"]),
+    "gcc": {"compiler": ["gcc"], "flags": FLAGS},
+    "clang": {"compiler": ["clang"], "flags": FLAGS},
+    "cortex-m3": {
+        "compiler": [ARM],
+        "flags": [*FLAGS, "-mcpu=cortex-m3", *CORTEX],
+        "link": START,
+        "runner": BOARD,
+    },
+    "cortex-m0": {
+        "compiler": [ARM],
+        "flags": [*FLAGS, "-Os", "-mcpu=cortex-m0", *CORTEX],
+        "link": START,
+        "runner": BOARD,
+    },
 }
 
 pytestmark = pytest.mark.slow
@@ -24,11 +41,11 @@ pytestmark = pytest.mark.slow
 
 def tools(name):
     """Compiler, flags and what runs the program; or the test is skipped."""
-    compiler, flags, runner = TOOLS[name]
-    for tool in [compiler[0], *runner[:1]]:
+    found = TOOLS[name]
+    for tool in [found["compiler"][0], *found.get("runner", [])[:1]]:
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
-    return {"compiler": compiler, "flags": flags, "runner": runner}
+    return found
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -51,11 +68,6 @@ def test_ten_functions_on_a_cortex_m0():
     data = load_sensor()
     fitted = RVR(RBF(27.0), calibrate=None).fit(data.data, data.target)
     assert len(fitted.relevance_) >= 10
-    found, size = run_c(
-        fitted, data.data, dtype="float", **tools("arm") | {
-            "flags": [*FLAGS, "-Os", "-mcpu=cortex-m0", "-mthumb", "--specs=rdimon.specs"],
-            "runner": ["qemu-arm", "-cpu", "cortex-m3"],
-        },
-    )  # fmt: skip
+    found, size = run_c(fitted, data.data, dtype="float", **tools("cortex-m0"))
     assert len(found["mean"]) == 150
     assert 0 < size < 2000
