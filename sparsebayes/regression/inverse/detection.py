@@ -19,7 +19,7 @@ from sparsebayes.regression.inverse.curve import Curve, Nodes, as_known, curve_o
 
 Array = np.ndarray
 
-_DIP = 0.5  # standard deviations of the blank's reading, by which a monotone curve may go back
+_DIP = 1.0  # standard deviations of the blank's reading, by which a monotone curve may go back
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,7 @@ class Readings:
     def rows(self, rows: Array | slice) -> Readings:
         """Some of them."""
         each = None if self.each is None else self.each[rows]
-        return Readings(
-            self.value[rows], self.count[rows], self.squares[rows], each, self.nu
-        )
+        return Readings(self.value[rows], self.count[rows], self.squares[rows], each, self.nu)
 
     def variance(self, rows: Array, variance: Array, noise: Array) -> Array:
         """Of the values at some inputs, (P, K)."""

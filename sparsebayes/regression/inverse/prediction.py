@@ -21,6 +21,8 @@ from sparsebayes.regression.inverse.likelihood import Readings
 
 Array = np.ndarray
 
+LARGEST = 1e60  # reading
+_NOTHING = 1e-12  # of the largest density
 EXPLAINED = 0.01  # p-values from which on a reading is taken to be explained
 
 
@@ -271,6 +273,11 @@ def _readings(y: Any, n_replicates: Any, curve: Curve, name: str) -> Readings:
         if np.isnan(values).any() or np.isinf(values).any():
             what = "NaN" if np.isnan(values).any() else "infinity"
             raise ValueError(f"y contains {what}.")
+    if values.size and np.abs(values).max() > LARGEST:
+        raise ValueError(
+            f"The largest reading is {np.abs(values).max():.3g}, and its square is out of range; "
+            f"rescale y and the targets of the model to at most {LARGEST:g}."
+        )
     targets = () if curve.n_targets is None else (curve.n_targets,)
     plain = 1 + len(targets)
     fits = values.ndim in (plain, plain + 1) and values.shape[1:plain] == targets
@@ -320,7 +327,7 @@ def _invert(curve: Curve, readings: Readings, prior: Any, coverage: float) -> li
         p_values = chi2.sf(lines.distance, nodes.mean.shape[1])
         for i in range(len(lines)):
             part = slice(starts[i], starts[i + 1])
-            place, density = lines.place[part], lines.density[part]
+            place, density = _without_tails(lines.place[part], lines.density[part])
             x = curve.input_at(place)
             branches = _branches(place, density, float(levels[i]), float(lines.total[i]), curve)
             found.append(
@@ -334,6 +341,15 @@ def _invert(curve: Curve, readings: Readings, prior: Any, coverage: float) -> li
                 )
             )
     return found
+
+
+def _without_tails(place: Array, density: Array) -> tuple[Array, Array]:
+    """The points at which there is something to be stored, and their neighbours."""
+    seen = density > _NOTHING
+    wide = seen.copy()
+    wide[1:] |= seen[:-1]
+    wide[:-1] |= seen[1:]
+    return place[wide], density[wide]
 
 
 def _branches(
