@@ -6,7 +6,7 @@ has the variance ``s² + σ²/R``, and with noise that depends on the input thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -52,6 +52,13 @@ class Readings:
         """Some of them."""
         each = None if self.each is None else self.each[rows]
         return Readings(self.value[rows], self.count[rows], self.squares[rows], each, self.nu)
+
+    def within(self, low: Array, high: Array) -> Readings:
+        """The same, those beyond (K,) limits put there: further away the digits do not tell."""
+        each = self.each
+        if each is not None:
+            each = np.clip(each, low[:, None], high[:, None])
+        return replace(self, value=np.clip(self.value, low, high), each=each)
 
     def variance(self, rows: Array, variance: Array, noise: Array) -> Array:
         """Of the values at some inputs, (P, K)."""

@@ -23,6 +23,8 @@ Array = np.ndarray
 
 LARGEST = 1e60  # reading
 _NOTHING = 1e-12  # of the largest density
+_FAR = 1e3  # standard deviations from all of the curve: what is further is put there
+_LEVEL = 1e-8  # by which densities of one level may differ, where all inputs are as likely
 EXPLAINED = 0.01  # p-values from which on a reading is taken to be explained
 
 
@@ -75,7 +77,7 @@ class InversePrediction:
     >>> sensor = load_sensor()
     >>> found = RVR().fit(sensor.data, sensor.target).inverse_predict([40.0, 99.0])
     >>> [len(branches) for branches in found.branches], found.explained.tolist()
-    ([3, 1], [True, False])
+    ([4, 1], [True, False])
     """
 
     mean: Array
@@ -320,10 +322,12 @@ def _invert(curve: Curve, readings: Readings, prior: Any, coverage: float) -> li
     """Mean, standard deviation, mode, branches, p-value and grid of each reading."""
     log_prior, places = as_prior_density(prior, curve)
     nodes = nodes_of(curve, log_prior, places, int(readings.count.max()))
+    far = _FAR * np.sqrt((nodes.variance + nodes.noise).max(axis=0))
+    readings = readings.within(nodes.mean.min(axis=0) - far, nodes.mean.max(axis=0) + far)
     found = []
     for lines in densities(nodes, readings, log_prior):
         means, stds = lines.moments()
-        levels, starts = lines.levels(coverage), lines.starts
+        levels, starts = (1.0 - _LEVEL) * lines.levels(coverage), lines.starts
         p_values = chi2.sf(lines.distance, nodes.mean.shape[1])
         for i in range(len(lines)):
             part = slice(starts[i], starts[i + 1])

@@ -109,6 +109,8 @@ def test_narrow_peaks_are_found(deviation):
     others = np.pi - true[0]  # the sine comes to the same value here, and a period later
     assert len(found.branches[0]) == 4
     assert_allclose([b.mean for b in found.branches[0]][:2], [0.4, others], atol=20 * deviation)
+    # The curve of the model itself, not a chord of it, is where it should be.
+    assert_allclose(found.branches[0][0].mode, 0.4, rtol=0, atol=0.05 * deviation)
     width = found.intervals[0][0] @ [-1, 1]
     assert_allclose(width, 2 * norm.ppf(0.5 + 0.5 * 0.95) * deviation / np.cos(0.4), rtol=0.3)
 
@@ -232,6 +234,11 @@ def test_readings_that_nothing_explains_are_told(sensor, line):
     assert found.explained.tolist() == [True, False, False, False]
     for values in (found.mean, found.std, found.mode, found.p_value, found.lower, found.upper):
         assert np.isfinite(values).all()
+    flat = RVR(calibrate=None).fit(np.arange(20.0)[:, None], np.full(20, 5.0))
+    found = flat.inverse_predict([5.0, 6.0])  # all inputs are as likely
+    assert found.explained.tolist() == [True, False]
+    assert_allclose(found.intervals, [[[0, 19]]] * 2)
+    assert_allclose([found.mean, found.std], np.array([[9.5], [19 / 12**0.5]]) * [1, 1], rtol=1e-6)
     above = line.inverse_predict([line.predict([[10.0]])[0] + 0.5])
     assert above.explained[0] and above.upper[0] == above.bounds[1] == 10.0
     assert line.inverse_predict([23.5], bounds=(0, 12)).mean[0] > 10.0
