@@ -34,7 +34,7 @@ def run(args: Namespace) -> None:
     predictions = InverseRows(record, args) if args.inverse else _Predictions(record, args)
     if args.output:
         write_files({Path(args.output): (piece.encode() for piece in predictions)})
-        print(f"{predictions.n_rows} rows written to {args.output}")
+        print(f"{predictions.n_written} rows written to {args.output}")
     else:
         sys.stdout.writelines(predictions)
     if predictions.warning:
@@ -47,6 +47,11 @@ class _Predictions:
     def __init__(self, record: StoredModel, args: Namespace) -> None:
         self.record, self.args = record, args
         self.n_rows = self.n_outside = 0
+
+    @property
+    def n_written(self) -> int:
+        """Rows of the output."""
+        return self.n_rows
 
     @property
     def warning(self) -> str | None:

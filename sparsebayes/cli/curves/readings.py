@@ -26,7 +26,7 @@ class InverseRows:
                 f"--inverse is for regression, but the model is a {type(record.final).__name__}"
             )
         self.record, self.args = record, args
-        self.n_rows = self.n_unexplained = 0
+        self.n_rows = self.n_written = self.n_unexplained = 0
         inputs = record.feature_names or [f"x{j}" for j in range(record.model.n_features_in_)]
         self.inputs, self.unknown = inputs, _unknown(inputs, args.unknown)
         self.bounds: tuple[float, float] | None = None
@@ -51,7 +51,9 @@ class InverseRows:
                     coverage=self.args.coverage or 0.95,
                     n_replicates=self.args.replicates or 1,
                 )
-                yield format_table(_columns(found, self.n_rows), header=not self.n_rows)
+                columns = _columns(found, self.n_rows)
+                yield format_table(columns, header=not self.n_rows)
+                self.n_written += len(columns["reading"])
                 self.n_rows += len(table)
                 self.n_unexplained += int(np.sum(~found.explained))
                 self.bounds = found.bounds
