@@ -55,7 +55,8 @@ def _rows(found: DetectionLimit, unit: str, target: str) -> list[tuple[str, str]
     side = "above" if found.rising else "below"
     quantified = "none in the range of the training data"
     if found.quantification_limit is not None:
-        quantified = f"{unit} {found.quantification_limit:.4g}, where its std is 10 % of the way from the blank"
+        place = f"{unit} {found.quantification_limit:.4g}"
+        quantified = f"{place}, where its std is 10 % of the way from the blank"
     return [
         ("blank", blank + averaged),
         ("critical value", f"{target} {found.critical_value:.4g}; of blanks {100 * found.alpha:g} %"
