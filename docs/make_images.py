@@ -19,6 +19,7 @@ from sparsebayes import (
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import (
     load_gases,
+    load_sensor,
     make_gauss_snake,
     make_mackey_glass,
     make_signal,
@@ -94,6 +95,39 @@ def error_bars():
     right.set(xlabel="first input, the second is 0.25", ylabel="probability", xlim=(-4, 5))
     right.legend(frameon=False, loc="upper left")
     figure.savefig(IMAGES / "error_bars.png", dpi=120)
+
+
+def calibration_curve():
+    data = load_sensor()
+    X, y = data.data, data.target
+    model = RVR().fit(X, y)
+    reading = 40.0
+    found = model.inverse_predict([reading])
+    figure = Figure(figsize=(8, 5.2), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+    grid = np.linspace(*found.bounds, 801)
+    mean, std = model.predict(grid[:, None], return_std=True)
+    band = mean - 1.96 * std, mean + 1.96 * std
+    top.fill_between(grid, *band, color=BLUE, alpha=0.25, linewidth=0, label="95 % of readings")
+    top.plot(grid, mean, color=BLUE)
+    top.plot(X, y, ".", color="black", markersize=4)
+    top.axhline(reading, color=ORANGE, linestyle="--", label=f"a reading of {reading:g} mV")
+    top.set(ylabel="response (mV)", xlim=found.bounds)
+    top.legend(frameon=False, loc="upper left")
+    bottom.plot(*found.grids[0], color=ORANGE)
+    for branch in found.branches[0]:
+        inside = (found.grids[0][0] >= branch.lower) & (found.grids[0][0] <= branch.upper)
+        points, density = (values[inside] for values in found.grids[0])
+        bottom.fill_between(points, density, color=ORANGE, alpha=0.35, linewidth=0)
+        bottom.annotate(
+            f"{branch.probability:.0%}", (branch.mode, density.max()), (0, 4),
+            textcoords="offset points", ha="center",
+        )  # fmt: skip
+        for ax in (top, bottom):
+            ax.axvspan(branch.lower, branch.upper, color=ORANGE, alpha=0.08, linewidth=0)
+    bottom.set(xlabel="temperature (°C)", ylabel="density")
+    bottom.set_ylim(0, 1.25 * found.grids[0][1].max())
+    figure.savefig(IMAGES / "calibration_curve.png", dpi=120)
 
 
 def denoising():
@@ -195,6 +229,7 @@ if __name__ == "__main__":
     sinc()
     classification()
     error_bars()
+    calibration_curve()
     denoising()
     forecasting()
     noisy_inputs()

@@ -40,6 +40,7 @@ NAMES = (
     "forecasting.calibration",
     "pareto.choices",
     "sampling.classification",
+    "calibration_curves.coverage",
     "classification.from_svc",
     "classification.likelihoods",
     "classification.augmented",

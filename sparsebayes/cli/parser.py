@@ -144,10 +144,47 @@ def _predict(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--coverage", type=probability, metavar="P", help="regression: of the interval (0.95)"
     )
+    inverse = parser.add_argument_group("calibration curves")
+    inverse.add_argument(
+        "--inverse",
+        action="store_true",
+        help="from readings, in the column of the target, back to the input: a row for each branch "
+        "with reading, branch, probability, mean, lower and upper; explained is 0 if no input in "
+        "the range of the training data explains the reading",
+    )
+    inverse.add_argument(
+        "--unknown",
+        metavar="NAME",
+        help="the input to find, if the model has several; CSV has columns of the others",
+    )
+    inverse.add_argument(
+        "--replicates",
+        type=positive_whole,
+        metavar="N",
+        help="each value is the mean of so many readings (1)",
+    )
 
 
 def _inspect(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="file written by fit")
+    limits = parser.add_argument_group("calibration curves")
+    limits.add_argument(
+        "--detection-limit",
+        action="store_true",
+        help="critical value, detection and quantification limit of a curve of one input",
+    )
+    limits.add_argument(
+        "--blank", type=float, metavar="X", help="input of a blank (smallest of the training data)"
+    )
+    limits.add_argument(
+        "--alpha", type=probability, metavar="P", help="blanks taken for something (0.05)"
+    )
+    limits.add_argument(
+        "--beta", type=probability, metavar="P", help="missed at the detection limit (0.05)"
+    )
+    limits.add_argument(
+        "--replicates", type=positive_whole, metavar="N", help="readings that are averaged (1)"
+    )
 
 
 def _denoise(parser: ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from sklearn.base import is_classifier, is_regressor
 from sparsebayes._support.files import check_output, write_files
 from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import format_table
+from sparsebayes.cli.curves.readings import InverseRows
 from sparsebayes.cli.progress_line import ProgressLine, bar
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task
 from sparsebayes.persistence import ModelFileError, StoredModel, load_record
@@ -26,17 +27,18 @@ def run(args: Namespace) -> None:
     """Write the predictions, or print them, a few rows at a time."""
     if args.output:
         check_output(args.output, args.csv, args.model)
-    predictions = _Predictions(load_record(args.model), args)
+    for name in ("unknown", "replicates"):
+        if getattr(args, name) is not None and not args.inverse:
+            raise ValueError(f"--{name} belongs to --inverse; give both or none")
+    record = load_record(args.model)
+    predictions = InverseRows(record, args) if args.inverse else _Predictions(record, args)
     if args.output:
         write_files({Path(args.output): (piece.encode() for piece in predictions)})
-        print(f"{predictions.n_rows} rows written to {args.output}")
+        print(f"{predictions.n_written} rows written to {args.output}")
     else:
         sys.stdout.writelines(predictions)
-    n_rows, outside = predictions.n_rows, predictions.n_outside
-    if outside:
-        count = f"{outside} of {n_rows} rows" if n_rows > 1 else "the row"
-        told = f"{count} {'lie' if outside > 1 else 'lies'} outside the training data"
-        print(f"sparsebayes: {told} (inside is 0)", file=sys.stderr)
+    if predictions.warning:
+        print(f"sparsebayes: {predictions.warning}", file=sys.stderr)
 
 
 class _Predictions:
@@ -45,6 +47,20 @@ class _Predictions:
     def __init__(self, record: StoredModel, args: Namespace) -> None:
         self.record, self.args = record, args
         self.n_rows = self.n_outside = 0
+
+    @property
+    def n_written(self) -> int:
+        """Rows of the output."""
+        return self.n_rows
+
+    @property
+    def warning(self) -> str | None:
+        """What is to be said of rows outside the training data."""
+        n_rows, outside = self.n_rows, self.n_outside
+        if not outside:
+            return None
+        count = f"{outside} of {n_rows} rows" if n_rows > 1 else "the row"
+        return f"{count} {'lie' if outside > 1 else 'lies'} outside the training data (inside is 0)"
 
     def __iter__(self) -> Iterator[str]:
         file = open_file(self.args.csv)

@@ -34,6 +34,7 @@ from sparsebayes.gp.kernels import check_kernel, check_noiseless, default_kernel
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import Model, SupportPosterior, climb, evaluate, select
 from sparsebayes.gp.targets import centred
+from sparsebayes.regression.inverse.methods import InverseMixin
 
 Array = np.ndarray
 
@@ -42,7 +43,7 @@ LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol;
 SELECTIONS = ("evidence", "posterior", "random")
 
 
-class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
+class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression of reduced rank, on a support set of the training inputs.
 
     The model is ``f(x) = Σ_m w_m k(x, x_m)`` over M support inputs with ``w ~ N(0, K_mm⁻¹)``: at
@@ -296,6 +297,9 @@ class ReducedRankGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         return SupportPredictive(
             self.kernel_, X, X[support], posterior, offset, model.noise, bool(self.augment)
         )
+
+    def _training_range(self) -> Array:
+        return np.array([self.X_train_.min(axis=0), self.X_train_.max(axis=0)])
 
     def predictive(self) -> SupportPredictive:
         return SupportPredictive(

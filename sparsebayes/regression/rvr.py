@@ -28,6 +28,7 @@ from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise
 from sparsebayes.regression import many_rows
 from sparsebayes.regression.held_out import HeldOut
 from sparsebayes.regression.incremental import FromParts
+from sparsebayes.regression.inverse.methods import InverseMixin
 from sparsebayes.regression.many_rows import from_sums
 from sparsebayes.regression.summed import with_rows
 from sparsebayes.regression.targets import Targets, as_targets, relative_weights
@@ -41,7 +42,7 @@ Array = np.ndarray
 _LEAST_GAIN = 2.0  # nats of the rows held out, for noise that varies
 
 
-class RVR(FromParts, GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
+class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
     """Relevance vector regression: sparse, probabilistic, tuned by the evidence.
 
     The model is ``y = Σ_m w_m φ_m(x) + noise`` with an independent Gaussian prior on each

@@ -1,0 +1,1 @@
+"""Calibration curves: from readings back to the input."""

@@ -1,0 +1,1 @@
+"""Calibration curves on the command line."""

@@ -1,0 +1,104 @@
+"""``sparsebayes predict --inverse``: from readings in a file back to the input."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from sparsebayes.cli.csv_table import format_table, target_names
+from sparsebayes.cli.progress_line import ProgressLine, bar
+from sparsebayes.persistence import ModelFileError, StoredModel
+from sparsebayes.regression import InversePrediction, inverse_predict
+from sparsebayes.rows.files import open_file, rows_at_a_time
+
+_ROWS = 1000  # at a time: a density is held for each
+
+
+class InverseRows:
+    """The inputs of readings as pieces of a CSV text, a row for each branch."""
+
+    def __init__(self, record: StoredModel, args: Namespace) -> None:
+        if not is_regressor(record.model):
+            raise ModelFileError(
+                f"--inverse is for regression, but the model is a {type(record.final).__name__}"
+            )
+        self.record, self.args = record, args
+        self.n_rows = self.n_written = self.n_unexplained = 0
+        inputs = record.feature_names or [f"x{j}" for j in range(record.model.n_features_in_)]
+        self.inputs, self.unknown = inputs, _unknown(inputs, args.unknown)
+        self.bounds: tuple[float, float] | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        file = open_file(self.args.csv)
+        shape = np.shape(self.record.final.weights_)
+        targets = target_names(self.record.target_name, shape[1] if len(shape) == 2 else 1)
+        known = [name for name in self.inputs if name != self.unknown]
+        file.check([*targets, *known])
+        with ProgressLine(quiet=self.args.output is None) as line:
+            size = min(_ROWS, rows_at_a_time(file, None))
+            for table in file.tables([*targets, *known], size):
+                y, X = table.numbers(targets), None
+                if known:
+                    X = np.full((len(table), len(self.inputs)), np.nan)
+                    X[:, [name != self.unknown for name in self.inputs]] = table.numbers(known)
+                found = inverse_predict(
+                    self.record.model,
+                    y if len(shape) == 2 else y[:, 0],
+                    X=X,
+                    coverage=self.args.coverage or 0.95,
+                    n_replicates=self.args.replicates or 1,
+                )
+                columns = _columns(found, self.n_rows)
+                yield format_table(columns, header=not self.n_rows)
+                self.n_written += len(columns["reading"])
+                self.n_rows += len(table)
+                self.n_unexplained += int(np.sum(~found.explained))
+                self.bounds = found.bounds
+                line.text = f"{bar(file.share)} of {self.args.csv}"
+
+    @property
+    def warning(self) -> str | None:
+        """What is to be said of readings that nothing explains."""
+        if not self.n_unexplained or self.bounds is None:
+            return None
+        low, high = self.bounds
+        several = f"{self.n_unexplained} of {self.n_rows} readings"
+        count = several if self.n_rows > 1 else "the reading"
+        verb = "are" if self.n_unexplained > 1 else "is"
+        place = f"{self.unknown} from {low:g} to {high:g}"
+        return f"{count} {verb} explained by no {place} (explained is 0)"
+
+
+def _unknown(inputs: list[str], wanted: str | None) -> str:
+    """The input that is asked for."""
+    listed = ", ".join(map(repr, inputs))
+    if wanted is None and len(inputs) > 1:
+        raise ValueError(
+            f"the model has {len(inputs)} inputs, {listed}; say which one --inverse is to find with"
+            " --unknown, and give columns of the others"
+        )
+    if wanted is not None and wanted not in inputs:
+        raise ValueError(f"--unknown {wanted!r} is no input of the model; these are {listed}")
+    return inputs[0] if wanted is None else wanted
+
+
+def _columns(found: InversePrediction, first: int) -> dict[str, np.ndarray]:
+    """A row for each branch, with the number of its reading."""
+    rows = [
+        (first + i + 1, k + 1, *branch, int(found.explained[i]))
+        for i, branches in enumerate(found.branches)
+        for k, branch in enumerate(branches)
+    ]
+    reading, branch, lower, upper, probability, mean, _, explained = zip(*rows, strict=True)
+    return {
+        "reading": np.array(reading),
+        "branch": np.array(branch),
+        "probability": np.array(probability),
+        "mean": np.array(mean),
+        "lower": np.array(lower),
+        "upper": np.array(upper),
+        "explained": np.array(explained),
+    }
