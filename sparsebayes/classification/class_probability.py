@@ -13,14 +13,14 @@ N_DRAWS = 512  # quasi-random draws for the average of a softmax
 
 
 @lru_cache(maxsize=1)
-def _hermite() -> tuple[Array, Array]:
+def normal_nodes() -> tuple[Array, Array]:
     """Nodes and weights for an average over a standard normal variable."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(32)
     return nodes, weights / weights.sum()
 
 
 @lru_cache(maxsize=1)
-def _logistic() -> tuple[Array, Array]:
+def logistic_nodes() -> tuple[Array, Array]:
     """Nodes and weights for an average over a logistic variable.
 
     The trapezoidal rule: its error falls like ``exp(−2π²/h)`` with the spacing h.
@@ -39,9 +39,9 @@ def logit(mean: Array, variance: Array) -> Array:
     std = np.sqrt(variance)
     out = np.empty(mean.shape)
     narrow = std < 1.5
-    nodes, weights = _hermite()
+    nodes, weights = normal_nodes()
     out[narrow] = expit(mean[narrow, None] + std[narrow, None] * nodes) @ weights
-    nodes, weights = _logistic()
+    nodes, weights = logistic_nodes()
     wide = ~narrow
     out[wide] = ndtr((mean[wide, None] - nodes) / std[wide, None]) @ weights
     return out

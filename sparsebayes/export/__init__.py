@@ -4,7 +4,16 @@ from sparsebayes._support.homes import settle
 from sparsebayes.export.exported import ExportedModel
 from sparsebayes.export.functions import NotExportableError
 from sparsebayes.export.json import from_json, to_json
+from sparsebayes.export.onnx.conversion import to_onnx
+from sparsebayes.export.onnx.registration import register_onnx
 
-__all__ = ["ExportedModel", "NotExportableError", "from_json", "to_json"]
+__all__ = [
+    "ExportedModel",
+    "NotExportableError",
+    "from_json",
+    "register_onnx",
+    "to_json",
+    "to_onnx",
+]
 
 settle(globals())
