@@ -169,7 +169,7 @@ def _direct(program: Program, dtype: np.dtype[Any], std: bool, opset: int) -> An
                 helper.make_node(node.operator, node.inputs, [node.output], **node.attributes)
                 for node in graph.nodes
             ],
-            program.kind,
+            program.kind or "model",
             [helper.make_tensor_value_info(_INPUT, kind, ["n", program.n_inputs])],
             described,
             [numpy_helper.from_array(values, name) for name, values in graph.constants.items()],
