@@ -129,7 +129,7 @@ def test_tails_of_the_normal_keep_their_digits():
     program = program_of_one("normal", (x,), {})
     found = exported(ExportedModel(program), x, "double")["mean"]
     np.testing.assert_allclose(found, ndtr(x), rtol=1e-12)
-    assert exported(ExportedModel(program), 1e30 * x[1:], "double")["mean"].max() == 0.0
+    assert exported(ExportedModel(program), 1e30 * x[1:], "double")["mean"].max() < 1e-300
     short = exported(ExportedModel(program), x[:60])["mean"]
     np.testing.assert_allclose(short, ndtr(x[:60]), rtol=2e-5)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
@@ -18,7 +18,12 @@ from sparsebayes.export.functions import NotExportableError
 from sparsebayes.export.models import program_of
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.outputs import label_tensor, numbers_for, write_outputs
-from sparsebayes.export.onnx.registration import LOWEST_OPSET, open_tensor, register_onnx
+from sparsebayes.export.onnx.registration import (
+    LOWEST_OPSET,
+    convert_imputer,
+    open_tensor,
+    register_onnx,
+)
 from sparsebayes.export.program import Program
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
@@ -166,7 +171,9 @@ def _direct(program: Program, dtype: np.dtype[Any], std: bool, opset: int) -> An
     return helper.make_model(
         helper.make_graph(
             [
-                helper.make_node(node.operator, node.inputs, [node.output], **node.attributes)
+                helper.make_node(
+                    node.operator, node.inputs, [node.output], node.output, **node.attributes
+                )
                 for node in graph.nodes
             ],
             program.kind or "model",
@@ -182,18 +189,18 @@ def _by_skl2onnx(model: Any, dtype: np.dtype[Any], std: bool, opset: int) -> Any
     """A Pipeline with steps that skl2onnx knows."""
     skl2onnx = require("skl2onnx", "export.to_onnx of this Pipeline")
     register_onnx()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module="skl2onnx")
-        return skl2onnx.to_onnx(
-            model,
-            initial_types=[(_INPUT, open_tensor(dtype, None, model.n_features_in_))],
-            options={
-                RVR: {"return_std": std},
-                ReducedRankGPR: {"return_std": std},
-                RVC: {"zipmap": False},
-            },
-            target_opset=opset,
-        )
+    return skl2onnx.convert_sklearn(
+        model,
+        name=type(model).__name__,
+        initial_types=[(_INPUT, open_tensor(dtype, None, model.n_features_in_))],
+        options={
+            RVR: {"return_std": std},
+            ReducedRankGPR: {"return_std": std},
+            RVC: {"zipmap": False},
+        },
+        custom_conversion_functions={SimpleImputer: convert_imputer},
+        target_opset=opset,
+    )
 
 
 def _described(found: Any, program: Program) -> Any:

@@ -48,8 +48,11 @@ def _constant(graph: OnnxGraph, v: Value, values: Array) -> str:
 def _scale(
     graph: OnnxGraph, v: Value, shift: Array | None = None, factor: Array | None = None
 ) -> str:
+    """A single factor as a matrix: onnxruntime (1.31) fuses it as a float with products beside."""
     out = v.name if shift is None else graph.add("Sub", v.name, shift)
-    return out if factor is None else graph.add("Mul", out, factor)
+    if factor is None:
+        return out
+    return graph.add("MatMul", out, factor[None]) if v.size == 1 else graph.add("Mul", out, factor)
 
 
 def _pick(graph: OnnxGraph, v: Value, index: Array) -> str:
@@ -98,8 +101,7 @@ def _by_input(
             return graph.sum(parts, 2)
         out = graph.product(parts, n_inputs, 2)
         return graph.add("Reshape", out, graph.whole([0, n_centres]))
-    columns = [graph.slice(v.name, d, d + 1, 1) if n_inputs > 1 else v.name
-               for d in range(n_inputs)]  # fmt: skip
+    columns = [graph.slice(v.name, d, d + 1, 1) for d in range(n_inputs)]
     out, *rest = (each(x, graph.numbers(z)) for x, z in zip(columns, centres.T, strict=True))
     for part in rest:
         out = graph.add("Mul" if product else "Add", out, part)
@@ -234,19 +236,31 @@ def _product(graph: OnnxGraph, v: Value) -> str:
 
 
 def _squares(graph: OnnxGraph, v: Value, weights: Array | None = None) -> str:
-    left = v.name if weights is None else graph.add("Mul", v.name, weights)
-    return graph.sum(graph.add("Mul", left, v.name), 1, keepdims=True)
+    out = graph.add("Mul", v.name, v.name)
+    out = out if weights is None else graph.add("Mul", out, weights)
+    return graph.sum(out, 1, keepdims=True)
 
 
 def _products(graph: OnnxGraph, a: Value, b: Value, rows: float, columns: float) -> str:
+    """One vector of b at a time, turned by its shape.
+
+    A Transpose before a MatMul of doubles stops older releases of onnxruntime (issue 28136).
+    """
     rows, columns = int(rows), int(columns)
     if rows == columns == 1:
         return graph.sum(graph.add("Mul", a.name, b.name), 1, keepdims=True)
+    if rows == 1:
+        return _products(graph, b, a, columns, rows)
     width = a.size // rows
     left = graph.add("Reshape", a.name, graph.whole([0, rows, width]))
-    right = graph.add("Reshape", b.name, graph.whole([0, columns, width]))
-    both = graph.add("MatMul", left, graph.add("Transpose", right, perm=[0, 2, 1]))
-    return graph.add("Reshape", both, graph.whole([0, rows * columns]))
+    shape, parts = graph.whole([0, width, 1]), []
+    for column in range(columns):
+        one = b.name
+        if columns > 1:
+            one = graph.slice(one, column * width, (column + 1) * width, 1)
+        parts.append(graph.add("MatMul", left, graph.add("Reshape", one, shape)))
+    out = parts[0] if columns == 1 else graph.add("Concat", *parts, axis=2)
+    return graph.add("Reshape", out, graph.whole([0, rows * columns]))
 
 
 def _half_solve(graph: OnnxGraph, a: Value, b: Value) -> str:
@@ -262,7 +276,7 @@ def _half_solve(graph: OnnxGraph, a: Value, b: Value) -> str:
         if left > 1:
             rest = graph.slice(A, 1, left, 1)
             below = graph.add("Div", graph.slice(rest, 0, 1, 2), root)  # (n, left − 1, 1)
-            beside = graph.add("Transpose", below, perm=[0, 2, 1])
+            beside = graph.add("Reshape", below, graph.whole([0, 1, left - 1]))
             A = graph.add("Sub", graph.slice(rest, 1, left, 2), graph.add("Mul", below, beside))
             B = graph.slice(B, 1, left, 2)
             B = graph.add("Sub", B, graph.add("Mul", columns[-1], beside))

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsebayes._support.optional import require
 from sparsebayes.classification import RVC
+from sparsebayes.export.functions import NotExportableError
 from sparsebayes.export.models import program_of
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.outputs import label_tensor, numbers_for, write_outputs
@@ -129,14 +130,39 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     program = program.only(*(name for name in names[: len(outputs)] if name != "label"))
     dtype = _number_type(operator)
     graph = OnnxGraph(numbers_for(program, dtype))
-    graph.name_after("inputs")
-    given = [graph.cast(one.full_name, graph.dtype) for one in operator.inputs]
-    x = given[0] if len(given) == 1 else graph.add("Concat", *given, axis=1)
+    x = _input(graph, operator)
     labels = _labels(operator, scope) if program.is_classifier else None
     found = write_outputs(graph, program, x, dtype, labels)
     for name, output in zip(names, outputs, strict=False):
         graph.publish(found[name], output.full_name)
     _add(graph, scope, container, {one.full_name for one in (*operator.inputs, *outputs)}, opset)
+
+
+def _input(graph: OnnxGraph, operator: Any) -> str:
+    """The inputs of an operator in the type of the graph, as one tensor."""
+    graph.name_after("inputs")
+    given = [graph.cast(one.full_name, graph.dtype) for one in operator.inputs]
+    return given[0] if len(given) == 1 else graph.add("Concat", *given, axis=1)
+
+
+def convert_imputer(scope: Any, operator: Any, container: Any) -> None:
+    """Write the nodes of a SimpleImputer: onnxruntime has no Imputer for double."""
+    imputer, dtype = operator.raw_operator, _number_type(operator)
+    gap = imputer.missing_values
+    if imputer.add_indicator or not isinstance(gap, (int, float, np.number)):
+        raise NotExportableError(
+            f"{imputer} cannot be exported: SimpleImputer may have add_indicator=False and numbers."
+        )
+    graph = OnnxGraph(dtype)
+    x, fills = _input(graph, operator), np.asarray(imputer.statistics_, dtype=np.float64)
+    kept = np.flatnonzero(~np.isnan(fills))  # columns without any number are left out
+    if kept.size < fills.size:
+        x = graph.add("Gather", x, graph.whole(kept), axis=1)
+    missing = graph.add("IsNaN", x) if np.isnan(gap) else graph.add("Equal", x, float(gap))
+    filled = graph.add("Where", missing, fills[kept], x)
+    graph.publish(filled, operator.outputs[0].full_name)
+    outer = {one.full_name for one in (*operator.inputs, *operator.outputs)}
+    _add(graph, scope, container, outer, container.target_opset)
 
 
 def _add(graph: OnnxGraph, scope: Any, container: Any, outer: set[str], opset: int) -> None:
