@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from sparsebayes.export import ExportedModel
+from sparsebayes.export import ExportedModel, to_onnx
 from sparsebayes.export.onnx.nodes import NODES
 from sparsebayes.export.operations import OPERATIONS
 from sparsebayes.export.program import ProgramBuilder
@@ -79,6 +79,7 @@ CASES = {
     "normal": [((np.linspace(-8.0, 8.0, 60).reshape(20, 3),), {})],
     "logit_average": [
         ((np.tile(MEANS, (2, 1)), np.tile(VARIANCES, (2, 1))), {}), ((A, np.abs(C)), {}),
+        ((C, 4.0 * np.abs(A)), {}), ((A, np.abs(B) / 100), {}),
     ],
     "softmax": [((A,), {}), ((300 * A,), {})],
     "normalise": [((np.abs(A),), {}), ((WITH_NONE,), {})],
@@ -146,6 +147,28 @@ def test_triangular_systems_of_bad_condition():
     found = exported(ExportedModel(program), v, "double")["mean"]
     expected = program.run(v)["mean"]
     assert np.abs(found - expected).max() < 1e-10
+
+
+def test_a_single_factor_beside_products_keeps_its_digits():
+    """Where it can, onnxruntime fuses one that is a number with the products, as a float."""
+    builder = ProgramBuilder(3)
+    one = builder.add("one", "matrix", builder.x, matrix=np.ones((1, 3)))
+    scaled = builder.add("scaled", "scale", one, factor=[0.1])
+    program = builder.program(mean=builder.add("many", "matrix", scaled, matrix=np.ones((4, 1))))
+    found = exported(ExportedModel(program), A, "double")["mean"]
+    np.testing.assert_allclose(found, program.run(A)["mean"], rtol=1e-14)
+
+
+def test_no_transposed_products():
+    """Of doubles, older releases of onnxruntime fuse them into a node that they do not have."""
+    for operation, cases in CASES.items():
+        for values, constants in cases:
+            model = ExportedModel(program_of_one(operation, values, constants))
+            nodes = to_onnx(model, dtype="double").graph.node
+            turned = {node.output[0] for node in nodes if node.op_type == "Transpose"}
+            for node in nodes:
+                assert node.op_type not in ("Erf", "ReduceProd")
+                assert node.op_type != "MatMul" or turned.isdisjoint(node.input)
 
 
 def test_distances_of_many_inputs_far_from_the_origin():

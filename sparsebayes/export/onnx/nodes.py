@@ -26,6 +26,7 @@ _AT_ONCE = 2048
 _REFINEMENTS = 2  # of a triangular solve by the inverse
 _FARTHEST = 40.0  # standard deviations: beyond, a tail of the normal is 0 in double too
 _CENTRE = 3.75  # of the variable in which the tail of the normal is a polynomial
+_WIDE = 1.5  # standard deviations of f from which its logistic is averaged the other way
 _DEGREES = {np.dtype(np.float32): 12, np.dtype(np.float64): 20}  # errors 6e-9 and 2e-13
 
 
@@ -317,18 +318,27 @@ def _normal(graph: OnnxGraph, v: str) -> str:
 
 
 def _logit_average(graph: OnnxGraph, mean: Value, variance: Value) -> str:
-    """As `class_probability.logit`: both sums, and of each row the one that is accurate."""
-    border = 1.5
-    std = graph.add("Sqrt", graph.add("Max", variance.name, 0.0))
-    center, width = (graph.add("Unsqueeze", v, graph.whole([2])) for v in (mean.name, std))
+    """As `class_probability.logit`: over the normal, and where that is wide over the logistic."""
+    middle, std = mean.name, graph.add("Sqrt", graph.add("Max", variance.name, 0.0))
+    if mean.size < variance.size:
+        middle = graph.add("Expand", middle, graph.add("Shape", std))
+    elif mean.size > variance.size:
+        std = graph.add("Expand", std, graph.add("Shape", middle))
+    center, width = (graph.add("Unsqueeze", v, graph.whole([2])) for v in (middle, std))
     nodes, weights = normal_nodes()
     f = graph.add("Add", center, graph.add("Mul", width, nodes))
     chance = graph.add("Div", 1.0, graph.add("Add", graph.add("Exp", graph.add("Neg", f)), 1.0))
     narrow = graph.sum(graph.add("Mul", chance, weights), 2)
+    wide = graph.add("NonZero", graph.add("Not", graph.add("Less", std, _WIDE)))
+    places = graph.add("Transpose", wide, perm=[1, 0])
+    center, width = (
+        graph.add("Unsqueeze", graph.add("GatherND", v, places), graph.whole([1]))
+        for v in (middle, std)
+    )
     nodes, weights = logistic_nodes()
-    away = graph.add("Div", graph.add("Sub", center, nodes), graph.add("Max", width, border))
-    wide = graph.sum(graph.add("Mul", _normal(graph, away), weights), 2)
-    return graph.add("Where", graph.add("Less", std, border), narrow, wide)
+    away = graph.add("Div", graph.add("Sub", center, nodes), width)
+    chance = graph.sum(graph.add("Mul", _normal(graph, away), weights), 1)
+    return graph.add("ScatterND", narrow, places, chance)
 
 
 def _softmax(graph: OnnxGraph, v: Value) -> str:
