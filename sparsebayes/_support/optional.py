@@ -12,6 +12,7 @@ _EXTRAS = {
     "imagecodecs": "images",
     "matplotlib": "plots",
     "onnx": "onnx",
+    "onnxruntime": "onnx",
     "pandas": "pandas",
     "pyarrow": "parquet",
     "pymoo": "pareto",

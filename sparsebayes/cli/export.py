@@ -12,12 +12,12 @@ from sklearn.base import is_classifier, is_regressor
 
 from sparsebayes._support.files import check_output, write_files
 from sparsebayes.cli.csv_table import target_names
-from sparsebayes.export import from_json, to_c, to_json, to_onnx
-from sparsebayes.export.c import TOLERANCES
-from sparsebayes.export.compiled import find_compiler, largest_difference, run_c
-from sparsebayes.export.models import program_of
-from sparsebayes.export.onnx import run_onnx
-from sparsebayes.export.program import Program
+from sparsebayes.export import ExportedModel, from_json, to_c, to_json, to_onnx
+from sparsebayes.export.c.compiled import find_compiler, largest_difference, run_c
+from sparsebayes.export.c.source import TOLERANCES
+from sparsebayes.export.onnx.runtime import run_onnx
+from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.program import Program
 from sparsebayes.persistence import StoredModel, load_record
 from sparsebayes.rows.files import open_file
 
@@ -51,9 +51,9 @@ def run(args: Namespace) -> None:
 def _kind(args: Namespace) -> str:
     """What to write: as asked for, or by the name of the file."""
     by_name = _SUFFIXES.get(Path(args.output).suffix.lower()) if args.output else None
-    if args.to is None and by_name is None:
+    kind: str | None = args.to or by_name
+    if kind is None:
         raise ValueError("--to is needed: c, onnx or json, unless -o names a file of that type")
-    kind = args.to or by_name
     if args.output and by_name != kind:
         raise ValueError(f"-o {args.output}: the name of the file must end in .{kind}")
     if args.output is None and args.check is None:
@@ -76,7 +76,7 @@ def _files(
     kind: str, record: StoredModel, program: Program, args: Namespace, dtype: str, std: bool
 ) -> tuple[dict[Path, bytes], list[str]]:
     """The contents of the files, and warnings."""
-    names = {
+    names: dict[str, Any] = {
         "feature_names": program.feature_names or None,
         "target_names": program.target_names or None,
     }
@@ -87,7 +87,7 @@ def _files(
             texts = to_c(record.model, name=place.stem, dtype=dtype, std=std, **names)
             files = {place.with_name(name): text.encode() for name, text in texts.items()}
         elif kind == "onnx":
-            model = to_onnx(record.model, dtype=dtype, std=std)
+            model = to_onnx(record.model, dtype=dtype, std=std, **names)
             files = {place: model.SerializeToString()}
         else:
             files = {place: f"{to_json(_kept(program, std), **names)}\n".encode()}
@@ -96,8 +96,6 @@ def _files(
 
 
 def _kept(program: Program, std: bool) -> Any:
-    from sparsebayes.export import ExportedModel
-
     return ExportedModel(program if std else program.only("mean"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from sparsebayes._support.validation import remedies
-from sparsebayes.export.program import Program
+from sparsebayes.export.programs.program import Program
 
 Array = np.ndarray
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.export.exported import ExportedModel
-from sparsebayes.export.models import program_of
-from sparsebayes.export.program import INPUT, Program, ProgramStep, checked_step
+from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.program import INPUT, Program, ProgramStep, checked_step
 
 FORMAT, VERSION = "sparsebayes-program", 1
 _ENTRIES = {

@@ -10,11 +10,11 @@ import pytest
 from sparsebayes import RVR
 from sparsebayes.basis import RBF
 from sparsebayes.export import to_c
-from sparsebayes.export.c import constant_bytes, float_error, identifier
-from sparsebayes.export.c_operations import C_OPERATIONS
-from sparsebayes.export.compiled import find_compiler, largest_difference, run_c
-from sparsebayes.export.models import program_of
-from sparsebayes.export.operations import OPERATIONS
+from sparsebayes.export.c.compiled import find_compiler, largest_difference, run_c
+from sparsebayes.export.c.operations import C_OPERATIONS
+from sparsebayes.export.c.source import constant_bytes, float_error, identifier
+from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.operations import OPERATIONS
 from tests.export.zoo import MODELS, inputs, model, python
 
 COMPILER = find_compiler()

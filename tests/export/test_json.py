@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sparsebayes.export import ExportedModel, from_json, to_c, to_json
-from sparsebayes.export.models import program_of
-from sparsebayes.export.operations import OPERATIONS
+from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.operations import OPERATIONS
 from tests.export.test_programs import assert_same
 from tests.export.zoo import MODELS, inputs, model
 

@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from sparsebayes.export import ExportedModel, to_onnx
 from sparsebayes.export.onnx.nodes import NODES
-from sparsebayes.export.operations import OPERATIONS
-from sparsebayes.export.program import ProgramBuilder
+from sparsebayes.export.programs.operations import OPERATIONS
+from sparsebayes.export.programs.program import ProgramBuilder
 from tests.export.sessions import DTYPES, exported
 
 RNG = np.random.default_rng(0)

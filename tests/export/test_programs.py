@@ -14,10 +14,10 @@ from sklearn.utils.validation import NotFittedError
 from sparsebayes import RVR, Forecaster, ReducedRankGPR
 from sparsebayes.basis import RBF
 from sparsebayes.export import NotExportableError, to_json
-from sparsebayes.export.forecasting import write_step
-from sparsebayes.export.models import program_of
-from sparsebayes.export.operations import OPERATIONS
-from sparsebayes.export.program import ProgramBuilder, checked_step
+from sparsebayes.export.programs.forecasting import write_step
+from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.operations import OPERATIONS
+from sparsebayes.export.programs.program import ProgramBuilder, checked_step
 from sparsebayes.forecasting.one_step import one_step
 from sparsebayes.forecasting.transforms import BOUNDED
 from tests.export.zoo import MODELS, inputs, model, python

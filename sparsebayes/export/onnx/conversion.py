@@ -14,8 +14,6 @@ from sklearn.pipeline import Pipeline
 
 from sparsebayes._support.optional import require
 from sparsebayes.classification import RVC
-from sparsebayes.export.functions import NotExportableError
-from sparsebayes.export.models import program_of
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.outputs import label_tensor, numbers_for, write_outputs
 from sparsebayes.export.onnx.registration import (
@@ -24,7 +22,9 @@ from sparsebayes.export.onnx.registration import (
     open_tensor,
     register_onnx,
 )
-from sparsebayes.export.program import Program
+from sparsebayes.export.programs.functions import NotExportableError
+from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.program import Program
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
 

@@ -7,27 +7,19 @@ double; there is no Erf for double.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from scipy.linalg import solve_triangular
-from scipy.special import erfcx
 
-from sparsebayes.classification.class_probability import logistic_nodes, normal_nodes
 from sparsebayes.export.onnx.graph import OnnxGraph
-from sparsebayes.export.program import INPUT, Program, Value
+from sparsebayes.export.onnx.probabilities import logit_average, normal, softmax_average
+from sparsebayes.export.programs.program import INPUT, Program, Value
 
 Array = np.ndarray
 
 # Differences from all centres in all inputs are held at once up to so many numbers a row.
 _AT_ONCE = 2048
 _REFINEMENTS = 2  # of a triangular solve by the inverse
-_FARTHEST = 40.0  # standard deviations: beyond, a tail of the normal is 0 in double too
-_CENTRE = 3.75  # of the variable in which the tail of the normal is a polynomial
-_WIDE = 1.5  # standard deviations of f from which its logistic is averaged the other way
-_DEGREES = {np.dtype(np.float32): 12, np.dtype(np.float64): 20}  # errors 6e-9 and 2e-13
 
 
 def write_nodes(graph: OnnxGraph, program: Program, x: str) -> dict[str, str]:
@@ -285,62 +277,6 @@ def _half_solve(graph: OnnxGraph, a: Value, b: Value) -> str:
     return graph.add("Reshape", out, graph.whole([0, b.size]))
 
 
-# Probabilities.
-
-
-@lru_cache(maxsize=2)
-def _tail_polynomial(degree: int) -> Array:
-    """Of ``(1 + 2z) erfcx(z)`` for z from 0 on, as a polynomial in ``(z − c)/(z + c)``.
-
-    The variable is that of Shepherd and Laframboise (1981).
-    """
-
-    def scaled(t: Any) -> Any:
-        z = _CENTRE * (1.0 + t) / (1.0 - t)
-        return (1.0 + 2.0 * z) * erfcx(z)
-
-    return chebyshev.cheb2poly(chebyshev.chebinterpolate(scaled, degree))
-
-
-def _normal(graph: OnnxGraph, v: str) -> str:
-    """Φ with the same relative accuracy in both tails: from ``1 − Φ(|v|)``."""
-    away = graph.add("Min", graph.add("Abs", v), _FARTHEST)
-    z = graph.add("Mul", away, np.sqrt(0.5))
-    t = graph.add("Div", graph.add("Sub", z, _CENTRE), graph.add("Add", z, _CENTRE))
-    first, *rest = _tail_polynomial(_DEGREES[graph.dtype])[::-1]
-    out = graph.numbers(first)
-    for factor in rest:
-        out = graph.add("Add", graph.add("Mul", out, t), factor)
-    out = graph.add("Div", out, graph.add("Add", graph.add("Mul", z, 4.0), 2.0))
-    tail = graph.add("Mul", out, graph.add("Exp", graph.add("Mul", graph.add("Mul", away, away),
-                                                            -0.5)))  # fmt: skip
-    return graph.add("Where", graph.add("Less", v, 0.0), tail, graph.add("Sub", 1.0, tail))
-
-
-def _logit_average(graph: OnnxGraph, mean: Value, variance: Value) -> str:
-    """As `class_probability.logit`: over the normal, and where that is wide over the logistic."""
-    middle, std = mean.name, graph.add("Sqrt", graph.add("Max", variance.name, 0.0))
-    if mean.size < variance.size:
-        middle = graph.add("Expand", middle, graph.add("Shape", std))
-    elif mean.size > variance.size:
-        std = graph.add("Expand", std, graph.add("Shape", middle))
-    center, width = (graph.add("Unsqueeze", v, graph.whole([2])) for v in (middle, std))
-    nodes, weights = normal_nodes()
-    f = graph.add("Add", center, graph.add("Mul", width, nodes))
-    chance = graph.add("Div", 1.0, graph.add("Add", graph.add("Exp", graph.add("Neg", f)), 1.0))
-    narrow = graph.sum(graph.add("Mul", chance, weights), 2)
-    wide = graph.add("NonZero", graph.add("Not", graph.add("Less", std, _WIDE)))
-    places = graph.add("Transpose", wide, perm=[1, 0])
-    center, width = (
-        graph.add("Unsqueeze", graph.add("GatherND", v, places), graph.whole([1]))
-        for v in (middle, std)
-    )
-    nodes, weights = logistic_nodes()
-    away = graph.add("Div", graph.add("Sub", center, nodes), width)
-    chance = graph.sum(graph.add("Mul", _normal(graph, away), weights), 1)
-    return graph.add("ScatterND", narrow, places, chance)
-
-
 def _softmax(graph: OnnxGraph, v: Value) -> str:
     return graph.add("Softmax", v.name, axis=1)
 
@@ -383,8 +319,9 @@ NODES: dict[str, Callable[..., str]] = {
     "squares": _squares,
     "products": _products,
     "half_solve": _half_solve,
-    "normal": lambda graph, v: _normal(graph, v.name),
-    "logit_average": _logit_average,
+    "normal": lambda graph, v: normal(graph, v.name),
+    "logit_average": logit_average,
+    "softmax_average": softmax_average,
     "softmax": _softmax,
     "normalise": _normalise,
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.nodes import write_nodes
-from sparsebayes.export.program import Program
+from sparsebayes.export.programs.program import Program
 
 Array = np.ndarray
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from sparsebayes._support.optional import require
 from sparsebayes.classification import RVC
-from sparsebayes.export.functions import NotExportableError
-from sparsebayes.export.models import program_of
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.outputs import label_tensor, numbers_for, write_outputs
+from sparsebayes.export.programs.functions import NotExportableError
+from sparsebayes.export.programs.models import program_of
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
 

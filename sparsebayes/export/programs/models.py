@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._rvm.input_range import training_range
 from sparsebayes.classification import RVC
-from sparsebayes.export.classification import write_classes
 from sparsebayes.export.exported import ExportedModel
-from sparsebayes.export.forecasting import step_names, write_step
-from sparsebayes.export.functions import NotExportableError
-from sparsebayes.export.inputs import Inputs
-from sparsebayes.export.processes import write_process
-from sparsebayes.export.program import Program, ProgramBuilder
-from sparsebayes.export.regression import Moments, write_linear
+from sparsebayes.export.programs.classification import write_classes
+from sparsebayes.export.programs.forecasting import step_names, write_step
+from sparsebayes.export.programs.functions import NotExportableError
+from sparsebayes.export.programs.inputs import Inputs
+from sparsebayes.export.programs.processes import write_process
+from sparsebayes.export.programs.program import Program, ProgramBuilder
+from sparsebayes.export.programs.regression import Moments, write_linear
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.one_step import one_step
 from sparsebayes.gp import ReducedRankGPR

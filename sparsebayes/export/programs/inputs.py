@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsebayes.export.program import ProgramBuilder, Value
+from sparsebayes.export.programs.program import ProgramBuilder, Value
 
 Array = np.ndarray
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.export.c import identifier, to_c
-from sparsebayes.export.models import program_of
+from sparsebayes.export.c.source import identifier, to_c
+from sparsebayes.export.programs.models import program_of
 
 Array = np.ndarray
 

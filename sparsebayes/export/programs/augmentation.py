@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sparsebayes._rvm.augment import Augmentation, RowSummary, TrainingRows
-from sparsebayes.export.functions import FunctionValues, write_kernel, write_peak
-from sparsebayes.export.inputs import Inputs
-from sparsebayes.export.program import ProgramBuilder, Value
+from sparsebayes.export.programs.functions import FunctionValues, write_kernel, write_peak
+from sparsebayes.export.programs.inputs import Inputs
+from sparsebayes.export.programs.program import ProgramBuilder, Value
 
 Array = np.ndarray
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.validation import check_choice, check_switches
-from sparsebayes.export.c_operations import CCode, Lines, write_step
-from sparsebayes.export.models import program_of
-from sparsebayes.export.program import INPUT, KEYWORDS, Program
+from sparsebayes.export.c.code import CCode, Lines
+from sparsebayes.export.c.operations import write_step
+from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.program import INPUT, KEYWORDS, Program
 
 Array = np.ndarray
 

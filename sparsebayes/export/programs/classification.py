@@ -11,11 +11,11 @@ from sparsebayes.classification.latent import LEAST, latent_parts
 from sparsebayes.classification.least_squares import outputs
 from sparsebayes.classification.temperature import Temperature
 from sparsebayes.engine.linalg import symmetric_root
-from sparsebayes.export.augmentation import Gain, adds_something, write_gain
-from sparsebayes.export.functions import FunctionValues, write_functions
-from sparsebayes.export.inputs import Inputs
-from sparsebayes.export.program import ProgramBuilder, Value
-from sparsebayes.export.regression import Moments, write_linear
+from sparsebayes.export.programs.augmentation import Gain, adds_something, write_gain
+from sparsebayes.export.programs.functions import FunctionValues, write_functions
+from sparsebayes.export.programs.inputs import Inputs
+from sparsebayes.export.programs.program import ProgramBuilder, Value
+from sparsebayes.export.programs.regression import Moments, write_linear
 
 Array = np.ndarray
 
@@ -120,7 +120,7 @@ def _softmax(
     builder = inputs.builder
     functions, mean = _latent_mean(inputs, kept, n_classes)
     halves = []
-    root = np.linalg.qr(symmetric_root(kept.sigma.matrix).T, mode="r")  # RᵀR is Σ
+    root = np.asarray(np.linalg.qr(symmetric_root(kept.sigma.matrix).T, mode="r"))  # RᵀR is Σ
     for k in range(n_classes):
         own = np.flatnonzero(kept.output == k)
         half = np.zeros((len(root), functions.varying.size + functions.constant.size))

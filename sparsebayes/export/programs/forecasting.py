@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.export.functions import NotExportableError
-from sparsebayes.export.inputs import Inputs
-from sparsebayes.export.program import ProgramBuilder, Value
-from sparsebayes.export.regression import Moments
+from sparsebayes.export.programs.functions import NotExportableError
+from sparsebayes.export.programs.inputs import Inputs
+from sparsebayes.export.programs.program import ProgramBuilder, Value
+from sparsebayes.export.programs.regression import Moments
 from sparsebayes.forecasting.one_step import OneStep
 
 Array = np.ndarray

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.batching import batches
-from sparsebayes.export.operations import OPERATIONS
+from sparsebayes.export.programs.operations import OPERATIONS
 
 Array = np.ndarray
 

@@ -7,10 +7,10 @@ from functools import singledispatch
 import numpy as np
 from sklearn.gaussian_process import kernels
 
-from sparsebayes.export.functions import NotExportableError
-from sparsebayes.export.inputs import Inputs
-from sparsebayes.export.program import Value
-from sparsebayes.export.regression import Moments
+from sparsebayes.export.programs.functions import NotExportableError
+from sparsebayes.export.programs.inputs import Inputs
+from sparsebayes.export.programs.program import Value
+from sparsebayes.export.programs.regression import Moments
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import DEPENDENT, solve
 

@@ -9,10 +9,10 @@ import numpy as np
 from sparsebayes._rvm.left_out import LeftOut
 from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes._rvm.predictive import LinearPredictive
-from sparsebayes.export.augmentation import adds_something, write_gain
-from sparsebayes.export.functions import FunctionValues, write_functions
-from sparsebayes.export.inputs import Inputs
-from sparsebayes.export.program import Value
+from sparsebayes.export.programs.augmentation import adds_something, write_gain
+from sparsebayes.export.programs.functions import FunctionValues, write_functions
+from sparsebayes.export.programs.inputs import Inputs
+from sparsebayes.export.programs.program import Value
 
 Array = np.ndarray
 

@@ -20,8 +20,8 @@ from sparsebayes.basis.kernels import (
     ThinPlateSpline,
 )
 from sparsebayes.basis.union import Union
-from sparsebayes.export.inputs import Inputs
-from sparsebayes.export.program import ProgramBuilder, Value
+from sparsebayes.export.programs.inputs import Inputs
+from sparsebayes.export.programs.program import ProgramBuilder, Value
 
 Array = np.ndarray
 

@@ -1,0 +1,1 @@
+"""Models as C: operations as statements, source and header, and what the compiled code says."""

@@ -1,0 +1,1 @@
+"""Fitted models as programs: operations, and how each kind of model is written in them."""
