@@ -36,8 +36,12 @@ from sparsebayes.export import (
     to_json,
     to_onnx,
 )
+from sparsebayes.export.c.compiled import largest_difference
+from sparsebayes.export.programs.models import program_of
 from tests.classical import classical
 from tests.export.sessions import DTYPES, exported, run, session_of
+from tests.export.zoo import MODELS, inputs, python
+from tests.export.zoo import model as zoo_model
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, size=(70, 2))
@@ -97,6 +101,9 @@ CLASSIFICATIONS = {
     "probit, calibrated": (classical(link="probit", calibrate=3), SIDE),
     "one against the rest": (classical(multi_class="ovr"), THIRDS),
     "probit, three": (classical(link="probit", augment=True), THIRDS),
+    "softmax": (classical(), THIRDS),
+    "softmax, augmented": (classical(augment=True), THIRDS),
+    "softmax, calibrated": (classical(calibrate=3), THIRDS),
     "in a pipeline": (make_pipeline(StandardScaler(), classical()), SIDE),
     "after skl2onnx": (make_pipeline(SimpleImputer(), classical(multi_class="ovr")), THIRDS),
 }
@@ -125,6 +132,21 @@ def test_regression(name):
             assert_regression(found, model.best_estimator_, NEW, dtype, Y.std())
         else:
             assert_regression(found, model, NEW, dtype, Y.std())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_the_zoo(name, dtype):
+    """In units of the predictive standard deviation, at inputs outside the training too."""
+    fitted = zoo_model(name)
+    program = program_of(fitted)
+    new = inputs(program, 50).astype(np.float32).astype(np.float64)
+    new = np.abs(new) if program.kind == "Forecaster" else new
+    found = exported(fitted, new, dtype)
+    found.pop("label", None)
+    right = program.run(new) if program.kind == "Forecaster" else python(fitted, new)
+    limits = PROBABILITY_LIMIT if program.is_classifier else LIMIT
+    assert largest_difference(found, right) < limits[dtype]
 
 
 @pytest.mark.parametrize("options", [{}, {"augment": True}], ids=str)

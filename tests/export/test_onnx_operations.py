@@ -77,6 +77,12 @@ CASES = {
                  ((ROWS[:, :6], ROWS[:, :9]), {"rows": 2, "columns": 3})],
     "half_solve": [((SYMMETRIC, ROWS[:, :6]), {}), ((3 * SYMMETRIC[:, :1], A), {})],
     "normal": [((np.linspace(-8.0, 8.0, 60).reshape(20, 3),), {})],
+    "softmax_average": [
+        ((A, SYMMETRIC), {}),
+        ((A, 0.0 * SYMMETRIC), {}),
+        ((np.zeros_like(A), np.tile(np.eye(3).ravel(), (len(A), 1))), {}),
+        ((ROWS[:, :4] * 20.0, np.tile(np.diag([50.0, 99.0, 0.0, 450.0]).ravel(), (20, 1))), {}),
+    ],
     "logit_average": [
         ((np.tile(MEANS, (2, 1)), np.tile(VARIANCES, (2, 1))), {}), ((A, np.abs(C)), {}),
         ((C, 4.0 * np.abs(A)), {}), ((A, np.abs(B) / 100), {}),
