@@ -39,7 +39,11 @@ def run(args: Namespace) -> None:
     if args.output:
         for path in files:
             check_output(str(path), args.model, args.check)
-    told = [] if args.check is None else _checked(kind, record, program, args, dtype, std)
+    told = []
+    if args.check is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the files have told them
+            told = _checked(kind, record, program, args, dtype, std)
     if args.output:
         write_files(files)
         sizes = ", ".join(f"{path.name} ({len(content)} bytes)" for path, content in files.items())

@@ -20,7 +20,7 @@ Array = np.ndarray
 _ROUNDING = 1e-15  # of 1 + v s: parts of s below it are left out
 
 
-class Gain(NamedTuple):
+class ExtraGain(NamedTuple):
     """What extra weights add to the latent functions.
 
     Attributes
@@ -43,7 +43,7 @@ def adds_something(extra: Augmentation | None) -> bool:
     return extra is not None and extra.variance > 0
 
 
-def write_gain(inputs: Inputs, extra: Augmentation, functions: FunctionValues) -> Gain:
+def write_gain(inputs: Inputs, extra: Augmentation, functions: FunctionValues) -> ExtraGain:
     """What the extra weights add; `functions` are those of the kept basis."""
     builder, kept, outputs = inputs.builder, extra.kept, extra.outputs
     kernels = [write_kernel(inputs, kernel, extra.rows, "nearness") for kernel in extra.kernels]
@@ -78,7 +78,7 @@ def write_gain(inputs: Inputs, extra: Augmentation, functions: FunctionValues) -
         "gain", "products", *((moved, turned) if outputs == 1 else (turned, moved)),
         rows=several if outputs == 1 else outputs, columns=1,
     )  # fmt: skip
-    return Gain(gain, turned, outputs)
+    return ExtraGain(gain, turned, outputs)
 
 
 def _row(builder: ProgramBuilder, value: Value, k: int, rows: int) -> Value:

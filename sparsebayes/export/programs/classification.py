@@ -11,11 +11,11 @@ from sparsebayes.classification.latent import LEAST, latent_parts
 from sparsebayes.classification.least_squares import outputs
 from sparsebayes.classification.temperature import Temperature
 from sparsebayes.engine.linalg import symmetric_root
-from sparsebayes.export.programs.augmentation import Gain, adds_something, write_gain
+from sparsebayes.export.programs.augmentation import ExtraGain, adds_something, write_gain
 from sparsebayes.export.programs.functions import FunctionValues, write_functions
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.program import ProgramBuilder, Value
-from sparsebayes.export.programs.regression import Moments, write_linear
+from sparsebayes.export.programs.regression import MeanAndVariance, write_linear
 
 Array = np.ndarray
 
@@ -77,7 +77,7 @@ def _averaged(inputs: Inputs, model: RVC) -> Value:
 
 def _marginal(
     inputs: Inputs, kept: KeptWeights, extra: Augmentation | None, n_outputs: int
-) -> Moments:
+) -> MeanAndVariance:
     """Mean and variance of each latent function."""
     builder = inputs.builder
     n_outputs = n_outputs if extra is None else extra.outputs
@@ -95,10 +95,10 @@ def _marginal(
         mean = builder.add("shifted", "add", mean, gain.mean)
         rows = [_gain_energy(builder, gain, k) for k in range(n_outputs)]
         variance = builder.add("spread_sum", "add", variance, builder.join("extras", rows))
-    return Moments(mean, variance)
+    return MeanAndVariance(mean, variance)
 
 
-def _gain_energy(builder: ProgramBuilder, gain: Gain, k: int) -> Value:
+def _gain_energy(builder: ProgramBuilder, gain: ExtraGain, k: int) -> Value:
     width = gain.root.size // gain.outputs
     row = gain.root
     if gain.outputs > 1:

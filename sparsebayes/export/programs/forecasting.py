@@ -10,7 +10,7 @@ import numpy as np
 from sparsebayes.export.programs.functions import NotExportableError
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.program import ProgramBuilder, Value
-from sparsebayes.export.programs.regression import Moments
+from sparsebayes.export.programs.regression import MeanAndVariance
 from sparsebayes.forecasting.one_step import OneStep
 
 Array = np.ndarray
@@ -25,8 +25,8 @@ def step_names(step: OneStep) -> list[str]:
 
 
 def write_step(
-    builder: ProgramBuilder, step: OneStep, write_model: Callable[[Inputs, Any], Moments]
-) -> Moments:
+    builder: ProgramBuilder, step: OneStep, write_model: Callable[[Inputs, Any], MeanAndVariance]
+) -> MeanAndVariance:
     """Mean and variance of the next value."""
     recursion, n_past = step.recursion, step.n_past
     transform = recursion.transform.name
@@ -67,15 +67,17 @@ def write_step(
     return _of_series(builder, transform, mean, variance)
 
 
-def _of_series(builder: ProgramBuilder, transform: str, mean: Value, variance: Value) -> Moments:
-    """Moments of the series itself; see `ValueTransform.moments`."""
+def _of_series(
+    builder: ProgramBuilder, transform: str, mean: Value, variance: Value
+) -> MeanAndVariance:
+    """MeanAndVariance of the series itself; see `ValueTransform.moments`."""
     if transform == "level":
-        return Moments(mean, variance)
+        return MeanAndVariance(mean, variance)
     if transform == "sqrt":
         square = builder.add("mean_square", "power", mean, exponent=2.0)
         double = builder.scaled("double", variance, 2.0)
         inner = builder.add("inner", "add", variance, builder.scaled("twice", square, 2.0))
-        return Moments(
+        return MeanAndVariance(
             builder.add("level_mean", "add", square, variance),
             builder.add("level_variance", "multiply", double, inner),
         )
@@ -85,4 +87,4 @@ def _of_series(builder: ProgramBuilder, transform: str, mean: Value, variance: V
     grown = builder.add("grown", "exp", builder.add("limited", "clip", variance, high=_LARGE))
     spread = builder.scaled("spread_part", grown, 1.0, 1.0)
     square = builder.add("square_level", "power", level, exponent=2.0)
-    return Moments(level, builder.add("level_variance", "multiply", square, spread))
+    return MeanAndVariance(level, builder.add("level_variance", "multiply", square, spread))

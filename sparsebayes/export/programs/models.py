@@ -23,7 +23,7 @@ from sparsebayes.export.programs.functions import NotExportableError
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.processes import write_process
 from sparsebayes.export.programs.program import Program, ProgramBuilder
-from sparsebayes.export.programs.regression import Moments, write_linear
+from sparsebayes.export.programs.regression import MeanAndVariance, write_linear
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.one_step import one_step
 from sparsebayes.gp import ReducedRankGPR
@@ -128,12 +128,12 @@ def _examples(steps: list[Any], final: Any) -> Array:
 
 
 @singledispatch
-def _regressor_parts(final: Any, inputs: Inputs) -> Moments:
+def _regressor_parts(final: Any, inputs: Inputs) -> MeanAndVariance:
     known = "RVR, RVC, ReducedRankGPR, Forecaster with one autoregression, or a Pipeline of these"
     raise NotExportableError(f"{type(final).__name__} cannot be exported; what can: {known}.")
 
 
-def _regressor(inputs: Inputs, final: Any) -> Moments:
+def _regressor(inputs: Inputs, final: Any) -> MeanAndVariance:
     """Mean and variance of a new observation, of a regressor or a Pipeline that ends in one."""
     steps, final = _unfolded(final)
     for step in steps:
@@ -142,12 +142,12 @@ def _regressor(inputs: Inputs, final: Any) -> Moments:
 
 
 @_regressor_parts.register
-def _(final: RVR, inputs: Inputs) -> Moments:
+def _(final: RVR, inputs: Inputs) -> MeanAndVariance:
     return write_linear(inputs, final.predictive())
 
 
 @_regressor_parts.register
-def _(final: ReducedRankGPR, inputs: Inputs) -> Moments:
+def _(final: ReducedRankGPR, inputs: Inputs) -> MeanAndVariance:
     return write_process(inputs, final.predictive())
 
 

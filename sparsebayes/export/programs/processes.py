@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels
 from sparsebayes.export.programs.functions import NotExportableError
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.program import Value
-from sparsebayes.export.programs.regression import Moments
+from sparsebayes.export.programs.regression import MeanAndVariance
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import DEPENDENT, solve
 
@@ -19,7 +19,7 @@ Array = np.ndarray
 _LEAST = 1e-30  # of a variance that is divided by
 
 
-def write_process(inputs: Inputs, model: SupportPredictive) -> Moments:
+def write_process(inputs: Inputs, model: SupportPredictive) -> MeanAndVariance:
     """Mean and variance of a new observation."""
     builder, posterior = inputs.builder, model.posterior
     size = len(model.support)
@@ -35,7 +35,7 @@ def write_process(inputs: Inputs, model: SupportPredictive) -> Moments:
         shift, extra = _extra(inputs, model, white)
         mean = builder.add("shifted", "add", mean, shift)
         spread = builder.add("spread_sum", "add", spread, extra)
-    return Moments(
+    return MeanAndVariance(
         mean, builder.scaled("variance", spread, model.factor**2, -float(model.own_noise))
     )
 

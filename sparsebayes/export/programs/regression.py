@@ -17,14 +17,14 @@ from sparsebayes.export.programs.program import Value
 Array = np.ndarray
 
 
-class Moments(NamedTuple):
+class MeanAndVariance(NamedTuple):
     """Mean and variance, of each of K targets."""
 
     mean: Value
     variance: Value
 
 
-def write_linear(inputs: Inputs, model: LinearPredictive) -> Moments:
+def write_linear(inputs: Inputs, model: LinearPredictive) -> MeanAndVariance:
     """Of a new observation, noise included."""
     builder = inputs.builder
     functions = write_functions(inputs, model.basis)
@@ -60,7 +60,7 @@ def write_linear(inputs: Inputs, model: LinearPredictive) -> Moments:
         "variance", "matrix", builder.join("spreads", spreads),
         matrix=np.column_stack(shares), offset=offset,
     )  # fmt: skip
-    return Moments(mean, variance)
+    return MeanAndVariance(mean, variance)
 
 
 def _left_out(inputs: Inputs, model: LeftOut, functions: FunctionValues) -> Value:
