@@ -1,6 +1,7 @@
 """Models as JSON: read back, and read by another language."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -78,6 +79,17 @@ def test_it_is_plain_json():
     assert record["format"] == "sparsebayes-program" and record["version"] == 1
     assert record["feature_names"][0] == "ä0" and record["inputs"] == 10
     assert {step["operation"] for step in record["steps"]} <= OPERATIONS.keys()
+
+
+def test_the_page_lists_every_operation():
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in page.split("| operation |")[1].splitlines()[2:]
+            if line.startswith("|")]  # fmt: skip
+    told = {name: row[1] for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    assert told.keys() == OPERATIONS.keys()
+    for name, operation in OPERATIONS.items():
+        constants = {key + "?" * (key in operation.optional) for key in operation.constants}
+        assert set(filter(None, map(str.strip, told[name].split(",")))) == constants, name
 
 
 def changed(**entries):

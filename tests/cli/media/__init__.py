@@ -1,0 +1,1 @@
+"""Tests of sounds and images on the command line."""
