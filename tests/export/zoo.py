@@ -115,6 +115,9 @@ MODELS = {
     "softmax": lambda: _iris(RVC(link="logit", **_PLAIN)),
     "softmax, calibrated": lambda: _iris(RVC(link="logit", adapt=None, calibrate=3)),
     "softmax, augmented": lambda: _iris(RVC(link="logit", augment=True, **_PLAIN)),
+    "softmax, no functions": lambda: RVC(RBF(1.0), link="logit", bias=False, calibrate=None).fit(
+        np.tile([[-1.0], [0.0], [1.0]], (6, 1)), np.repeat([0, 1, 2], 6)
+    ),
     "softmax, fast augmentation": lambda: make_pipeline(
         StandardScaler(), RVC(link="logit", augment="fast", share_alpha=True, **_PLAIN)
     ).fit(*load_iris(return_X_y=True)),

@@ -119,18 +119,17 @@ def _softmax(
     """Averaged over all latent functions together."""
     builder = inputs.builder
     functions, mean = _latent_mean(inputs, kept, n_classes)
-    halves = []
     root = np.asarray(np.linalg.qr(symmetric_root(kept.sigma.matrix).T, mode="r"))  # RᵀR is Σ
-    for k in range(n_classes):
-        own = np.flatnonzero(kept.output == k)
-        half = np.zeros((len(root), functions.varying.size + functions.constant.size))
-        half[:, kept.column[own]] = root[:, own]
-        halves.append(functions.linear("half", half, np.zeros(len(root))))
+    cov = builder.constant("covariance", np.zeros(n_classes**2))
     if len(root):
+        halves = []
+        for k in range(n_classes):
+            own = np.flatnonzero(kept.output == k)
+            half = np.zeros((len(root), functions.varying.size + functions.constant.size))
+            half[:, kept.column[own]] = root[:, own]
+            halves.append(functions.linear("half", half, np.zeros(len(root))))
         both = builder.join("halves", halves)
         cov = builder.add("covariance", "products", both, both, rows=n_classes, columns=n_classes)
-    else:
-        cov = builder.constant("covariance", np.zeros(n_classes**2))
     if adds_something(extra):
         assert extra is not None
         gain = write_gain(inputs, extra, functions)
