@@ -35,6 +35,7 @@ class CCode:
     constants: dict[str, Lines] = field(default_factory=dict)
     functions: dict[str, Lines] = field(default_factory=dict)
     n_bytes: int = 0
+    _arrays: dict[tuple[tuple[int, ...], bytes], str] = field(default_factory=dict)
 
     def call(self, function: str) -> str:
         """The name of a function of math.h."""
@@ -64,10 +65,12 @@ class CCode:
     def array(self, step: ProgramStep, key: str) -> str:
         """A constant of a step, as an array."""
         values = step.constants[key]
-        name = f"{step.name}_{key}"
-        self.n_bytes += values.size * (8 if self.real == "double" else 4)
-        self.constants[name] = definition(self.real, name, values, self.number)
-        return name
+        known = values.shape, values.tobytes()
+        if known not in self._arrays:  # the same numbers are kept once
+            self._arrays[known] = name = f"{step.name}_{key}"
+            self.n_bytes += values.size * (8 if self.real == "double" else 4)
+            self.constants[name] = definition(self.real, name, values, self.number)
+        return self._arrays[known]
 
     def whole(self, step: ProgramStep, key: str) -> str:
         """The same of whole numbers from 0 on."""

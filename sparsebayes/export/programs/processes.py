@@ -48,25 +48,21 @@ def _extra(inputs: Inputs, model: SupportPredictive, white: Value) -> tuple[Valu
     """
     builder, posterior, noise = inputs.builder, model.posterior, model.own_noise
     V = solve(posterior.factor, model.kernel(model.support, model.X))  # (M, N)
-    identity = np.eye(len(V))
-    inner = solve(posterior.precision, identity)
+    inner = solve(posterior.precision, np.eye(len(V)))
     inner = inner.T @ inner  # B⁻¹
     kappa = write_gp_kernel(inputs, model.kernel, model.X)
-    known = builder.add("known", "matrix", white, matrix=identity - inner)
-    told = builder.add("told", "matrix", kappa, matrix=inner @ V / noise)
-    y = builder.add("y", "subtract", told, known)
-    both = builder.add("both", "add", white, y)
-    rest = builder.add("rest", "subtract", kappa, builder.add("said", "matrix", both, matrix=V.T))
+    said = builder.add("said", "matrix", white, matrix=V.T)
+    left_over = builder.add("left_over", "subtract", kappa, said)
+    y = builder.add("y", "matrix", left_over, matrix=inner @ V / noise)
+    rest = builder.add(
+        "rest", "subtract", left_over, builder.add("more_said", "matrix", y, matrix=V.T)
+    )
     spread = builder.add(
         "rest_squares", "add", builder.scaled("far", builder.add("far_squares", "squares", rest),
                                               1.0 / noise),
         builder.add("y_squares", "squares", y),
     )  # fmt: skip
-    signal = builder.add(
-        "signal", "subtract",
-        builder.add("slope", "matrix", kappa, matrix=posterior.alpha[None]),
-        builder.add("slope_known", "matrix", white, matrix=(V @ posterior.alpha)[None]),
-    )  # fmt: skip
+    signal = builder.add("signal", "matrix", left_over, matrix=posterior.alpha[None])
     prior = write_gp_peak(inputs, model.kernel)
     left = builder.add("left", "subtract", prior, builder.add("white_squares", "squares", white))
     cross = builder.add("cross", "products", white, y, rows=1, columns=1)
