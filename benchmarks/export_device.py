@@ -25,7 +25,8 @@ from threadpoolctl import threadpool_limits
 from sparsebayes import RVC, RVR, ReducedRankGPR
 from sparsebayes.datasets import load_gases, load_sensor, make_friedman1, make_sensor
 from sparsebayes.export import to_c
-from sparsebayes.export.c.compiled import FLAGS, find_compiler, largest_difference, run_c
+from sparsebayes.export.c.compiled import FLAGS, find_compiler, run_c
+from sparsebayes.export.programs.differences import largest_difference
 from sparsebayes.export.programs.models import program_of
 
 Array = np.ndarray

@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier
 
 from sparsebayes._support.files import check_output, write_files
 from sparsebayes.cli.csv_table import target_names
-from sparsebayes.export import ExportedModel, from_json, to_c, to_json, to_onnx
-from sparsebayes.export.c.compiled import find_compiler, largest_difference, run_c
-from sparsebayes.export.c.source import TOLERANCES
+from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
+from sparsebayes.export.c.compiled import CompilerError, find_compiler, run_c
 from sparsebayes.export.onnx.runtime import run_onnx
+from sparsebayes.export.programs.differences import agree, largest_difference
 from sparsebayes.export.programs.models import program_of
-from sparsebayes.export.programs.program import Program
+from sparsebayes.forecasting import Forecaster
+from sparsebayes.forecasting.one_step import one_step
 from sparsebayes.persistence import StoredModel, load_record
 from sparsebayes.rows.files import open_file
 
 Array = np.ndarray
 
 _SUFFIXES = {".c": "c", ".onnx": "onnx", ".json": "json"}
-_ONNX_FLOAT = 1e-4  # of a standard deviation, by which a service in single precision may differ
+_SERVICE = 1e-4  # of a standard deviation, by which ONNX in single precision may differ
 
 
 def run(args: Namespace) -> None:
     """Write the files, after a comparison with Python if one is asked for, and tell their sizes."""
     kind = _kind(args)
     record = load_record(args.model)
-    program = _program(record)
-    std, dtype = not args.no_std, "float" if args.float else "double"
-    if args.no_std and "std" not in program.outputs:
+    if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")
-    files, notes = _files(kind, record, program, args, dtype, std)
+    export = _Export(kind, record, "float" if args.float else "double", not args.no_std)
+    place = Path(args.output or f"model.{kind}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        files = export.files(place)
+    notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
     if args.output:
         for path in files:
             check_output(str(path), args.model, args.check)
@@ -43,18 +48,21 @@ def run(args: Namespace) -> None:
     if args.check is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the files have told them
-            told = _checked(kind, record, program, args, dtype, std)
+            told = _checked(export, args.check)
     if args.output:
         write_files(files)
         sizes = ", ".join(f"{path.name} ({len(content)} bytes)" for path, content in files.items())
         print(f"written: {sizes}")
-    for line in [*_told(kind, files), *told, *(f"note: {note}" for note in notes)]:
+    if kind == "c":  # what the header says of the size
+        header = next(content for path, content in files.items() if path.suffix == ".h").decode()
+        print(header.splitlines()[1].strip(" *"))
+    for line in [*told, *(f"note: {' '.join(note.split())}" for note in notes)]:
         print(line)
 
 
 def _kind(args: Namespace) -> str:
     """What to write: as asked for, or by the name of the file."""
-    by_name = _SUFFIXES.get(Path(args.output).suffix.lower()) if args.output else None
+    by_name = _SUFFIXES.get(Path(args.output).suffix) if args.output else None
     kind: str | None = args.to or by_name
     if kind is None:
         raise ValueError("--to is needed: c, onnx or json, unless -o names a file of that type")
@@ -67,92 +75,102 @@ def _kind(args: Namespace) -> str:
     return kind
 
 
-def _program(record: StoredModel) -> Program:
-    features: Any = record.feature_names or None
-    program = program_of(record.model, features)
-    if program.is_classifier or record.target_name is None:
-        return program
-    names = target_names(record.target_name, program.size("mean"))
-    return program_of(record.model, features, names)
+@dataclass(frozen=True)
+class _Export:
+    """What is asked for: the format, the model, the numbers, and whether with std."""
+
+    kind: str
+    record: StoredModel
+    dtype: str
+    std: bool
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        record, names = self.record, {"feature_names": self.record.feature_names or None}
+        if record.target_name is None or is_classifier(record.model):
+            return names
+        count = len(np.atleast_1d(getattr(record.final, "offset_", 0.0)))
+        return names | {"target_names": target_names(record.target_name, count)}
+
+    def files(self, place: Path) -> dict[Path, bytes]:
+        """The contents of the files."""
+        model = self.record.model
+        if self.kind == "onnx":
+            found = to_onnx(model, dtype=self.dtype, std=self.std, **self._names)
+            return {place: found.SerializeToString()}
+        if self.kind == "json":
+            return {place: f"{to_json(self._program(), **self._names)}\n".encode()}
+        texts = to_c(model, name=place.stem, dtype=self.dtype, std=self.std, **self._names)
+        return {place.with_name(name): text.encode() for name, text in texts.items()}
+
+    def _program(self) -> ExportedModel:
+        program = program_of(self.record.model)
+        return ExportedModel(program if self.std else program.without_std())
+
+    def inputs(self) -> list[str]:
+        """The columns that the model takes."""
+        if self.record.feature_names or not isinstance(self.record.model, Forecaster):
+            return self.record.feature_names
+        return program_of(self.record.model).feature_names
+
+    def predict(self, X: Array) -> tuple[dict[str, Array], list[str]]:
+        """What was exported says of the rows of X, and lines to tell; nothing if it cannot run."""
+        outputs = ["probabilities"] if is_classifier(self.record.model) else ["mean", "std"]
+        outputs = outputs if self.std else ["mean"]
+        if self.kind == "json":
+            return self._program().program.run(X), []
+        if self.kind == "onnx":
+            found = to_onnx(self.record.model, dtype=self.dtype, std=self.std)
+            return run_onnx(found, X, outputs), []
+        compiler = find_compiler()
+        if compiler is None:
+            return {}, ["not compared: no C compiler found (cc, gcc or clang; CC names another)"]
+        try:
+            values, size = run_c(
+                self.record.model, X, dtype=self.dtype, std=self.std, compiler=compiler
+            )
+        except CompilerError as error:
+            raise ValueError(
+                f"--check: {error}; CC must name a compiler for this machine, or leave --check out"
+            ) from error
+        return values, [f"compiled by {' '.join(compiler)}: {size} bytes of code and constants"]
 
 
-def _files(
-    kind: str, record: StoredModel, program: Program, args: Namespace, dtype: str, std: bool
-) -> tuple[dict[Path, bytes], list[str]]:
-    """The contents of the files, and warnings."""
-    names: dict[str, Any] = {
-        "feature_names": program.feature_names or None,
-        "target_names": program.target_names or None,
-    }
-    place = Path(args.output or f"model.{kind}")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        if kind == "c":
-            texts = to_c(record.model, name=place.stem, dtype=dtype, std=std, **names)
-            files = {place.with_name(name): text.encode() for name, text in texts.items()}
-        elif kind == "onnx":
-            model = to_onnx(record.model, dtype=dtype, std=std, **names)
-            files = {place: model.SerializeToString()}
-        else:
-            files = {place: f"{to_json(_kept(program, std), **names)}\n".encode()}
-    own = [w for w in caught if issubclass(w.category, UserWarning)]
-    return files, [" ".join(str(warning.message).split()) for warning in own]
-
-
-def _kept(program: Program, std: bool) -> Any:
-    return ExportedModel(program if std else program.only("mean"))
-
-
-def _told(kind: str, files: dict[Path, bytes]) -> list[str]:
-    """What the header says of the size."""
-    if kind != "c":
-        return []
-    header = next(content for path, content in files.items() if path.suffix == ".h").decode()
-    return [header.splitlines()[1].strip(" *")]
-
-
-def _checked(
-    kind: str, record: StoredModel, program: Program, args: Namespace, dtype: str, std: bool
-) -> list[str]:
+def _checked(export: _Export, csv: str) -> list[str]:
     """Compare with Python at the rows of a file; an error if they differ."""
-    file = open_file(args.check)
-    names = program.feature_names or file.header.columns
+    file = open_file(csv)
+    names = export.inputs() or file.header.columns
     file.check(names)
     (table,) = file.tables(names, None)
     X = table.numbers(names)
-    if dtype == "float":
-        X = X.astype(np.float32).astype(np.float64)
-    right = _by_python(record.model, program, X)
-    of = "" if program.is_classifier else " of a standard deviation"
-    wanted = ["mean"] if not std else list(program.outputs)
-    limit, lines = TOLERANCES[dtype], []
-    if kind == "json":
-        found = from_json(to_json(_kept(program, std))).program.run(X)
-    elif kind == "onnx":
-        found = run_onnx(to_onnx(record.model, dtype=dtype, std=std), X, wanted)
-        limit = _ONNX_FLOAT if dtype == "float" else limit
-    else:
-        compiler = find_compiler()
-        if compiler is None:
-            return ["not compared: no C compiler found (cc, gcc or clang; CC names another)"]
-        found, size = run_c(record.model, X, dtype=dtype, std=std, compiler=compiler)
-        lines = [f"compiled by {' '.join(compiler)}: {size} bytes of code and constants"]
+    if export.dtype == "float":
+        with np.errstate(over="ignore"):
+            X = X.astype(np.float32).astype(np.float64)
+        if not np.isfinite(X).all():
+            raise ValueError(f"--float: {csv} has numbers that single precision does not")
+    right = _by_python(export.record.model, X)
+    found, lines = export.predict(X)
+    if not found:
+        return lines
+    limit = _SERVICE if export.kind == "onnx" and export.dtype == "float" else None
     difference = largest_difference(found, right)
-    if not difference <= limit:
+    of = " of a standard deviation" if "std" in right else ""
+    if not agree(found, right, export.dtype, limit):
+        remedy = "leave --float out" if export.dtype == "float" else "large numbers cancel in it"
         raise ValueError(
-            f"--check {args.check}: the largest difference from Python is {difference:.2g}{of}, "
-            f"more than {limit:g}; " + ("leave --float out" if dtype == "float" else "report it")
+            f"--check {csv}: the largest difference from Python is {difference:.2g}{of}; {remedy}"
         )
     rows = f"{len(X)} row{'s' if len(X) > 1 else ''}"
     return [*lines, f"largest difference from Python at {rows}: {difference:.2g}{of}"]
 
 
-def _by_python(model: Any, program: Program, X: Array) -> dict[str, Array]:
+def _by_python(model: Any, X: Array) -> dict[str, Array]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         if is_classifier(model):
             return {"probabilities": model.predict_proba(X)}
-        if is_regressor(model):
+        if isinstance(model, Forecaster):
+            mean, std = one_step(model).predict(X)
+        else:
             mean, std = model.predict(X, return_std=True)
-            return {"mean": mean.reshape(len(X), -1), "std": std.reshape(len(X), -1)}
-    return program.run(X)  # one step of a forecast
+    return {"mean": mean.reshape(len(X), -1), "std": std.reshape(len(X), -1)}

@@ -16,8 +16,9 @@ _ENTRIES = {
     "format", "version", "kind", "inputs", "feature_names", "target_names", "classes", "steps",
     "outputs", "examples",
 }  # fmt: skip
-_OUTPUTS = {"mean", "std", "probabilities"}
+_OUTPUTS = (("mean",), ("mean", "std"), ("probabilities",))
 _STEP = {"name", "operation", "of"}
+_MOST_INPUTS = 10**6
 
 
 def to_json(
@@ -106,18 +107,18 @@ def read_program(text: str | bytes) -> Program:
     """The program in a text, or a clear error."""
     try:
         record = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"text is no JSON of a model: {error}.") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError(f"text is JSON, but no model: its 'format' is not {FORMAT!r}.")
-    if record.get("version") != VERSION:
+    if record.get("version") != VERSION or record["version"] is True:
         raise ValueError(
             f"text has version {record.get('version')!r} of the format, and this package reads "
             f"version {VERSION}; export the model again."
         )
     try:
         return _program(record)
-    except (ValueError, TypeError, KeyError, IndexError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise ValueError(f"text is damaged: {error}.") from error
 
 
@@ -130,7 +131,8 @@ def _program(record: dict[str, Any]) -> Program:
         odd = sorted(record.keys() ^ _ENTRIES)
         raise ValueError(f"the entries {odd} are missing or foreign")
     n_inputs = record["inputs"]
-    if not isinstance(n_inputs, int) or isinstance(n_inputs, bool) or n_inputs < 1:
+    whole = isinstance(n_inputs, int) and not isinstance(n_inputs, bool)
+    if not whole or not 1 <= n_inputs <= _MOST_INPUTS:
         raise ValueError(f"'inputs' is {n_inputs!r}")
     sizes = {INPUT: n_inputs}
     steps = []
@@ -140,6 +142,8 @@ def _program(record: dict[str, Any]) -> Program:
         name, operation, of = (entry[key] for key in ("name", "operation", "of"))
         if not isinstance(name, str) or not isinstance(operation, str) or name in sizes:
             raise ValueError(f"a step has the name {name!r}")
+        if not isinstance(of, list) or not all(isinstance(one, str) for one in of):
+            raise ValueError(f"step {name!r} takes {of!r}")
         absent = [one for one in of if one not in sizes]
         if absent:
             raise ValueError(f"step {name!r} takes {absent[0]!r}, which is not known before it")
@@ -147,11 +151,10 @@ def _program(record: dict[str, Any]) -> Program:
         step = checked_step(name, operation, of, [sizes[one] for one in of], constants)
         sizes[name] = step.size
         steps.append(step)
-    outputs = record["outputs"]
-    known = outputs.keys() <= _OUTPUTS and set(outputs.values()) <= sizes.keys() - {INPUT}
-    if not outputs or not known or ("probabilities" in outputs) == ("mean" in outputs):
-        raise ValueError(f"'outputs' is {outputs!r}")
-    examples = np.asarray(record["examples"], dtype=np.float64).reshape(-1, n_inputs)
+    outputs = _outputs(record["outputs"], sizes)
+    examples = np.array(record["examples"], dtype=np.float64).reshape(-1, n_inputs)
+    if not np.isfinite(examples).all():
+        raise ValueError("'examples' are no numbers")
     program = Program(
         n_inputs,
         tuple(steps),
@@ -161,7 +164,7 @@ def _program(record: dict[str, Any]) -> Program:
         list(record["classes"]),
         examples,
         str(record["kind"]),
-    )
+    ).only(*outputs)
     named = {"feature_names": n_inputs, "target_names": 0, "classes": 0}
     named["classes" if program.is_classifier else "target_names"] = program.size(
         next(iter(outputs))
@@ -170,3 +173,14 @@ def _program(record: dict[str, Any]) -> Program:
         if record[name] and len(record[name]) != size:
             raise ValueError(f"{name!r} has {len(record[name])} entries for {size}")
     return program
+
+
+def _outputs(given: dict[str, Any], sizes: dict[str, int]) -> dict[str, str]:
+    """The names of outputs and of their values, in the order of `_OUTPUTS`."""
+    names = next((names for names in _OUTPUTS if set(names) == given.keys()), None)
+    known = all(isinstance(value, str) and value in sizes for value in given.values())
+    if names is None or not known or INPUT in given.values():
+        raise ValueError(f"'outputs' is {given!r}")
+    if len({sizes[given[name]] for name in names}) > 1:
+        raise ValueError("'mean' and 'std' are of different length")
+    return {name: given[name] for name in names}

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sparsebayes.forecasting.candidates.recursive import Recursive
 from sparsebayes.forecasting.propagation import Recursion
 from sparsebayes.forecasting.tables.exogenous import Exogenous
 
 if TYPE_CHECKING:
     from sparsebayes.forecasting.forecaster import Forecaster
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,22 @@ class OneStep:
     def n_past(self) -> int:
         """How many past values of the series it needs."""
         return self.recursion.differences.order + self.recursion.lags[-1]
+
+    def predict(self, rows: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation of the next value.
+
+        Parameters
+        ----------
+        rows : ndarray, (n, D)
+            The last `n_past` values, the latest first; then all inputs at each of `exog_lags`.
+        """
+        past, known = rows[:, : self.n_past][:, ::-1], rows[:, self.n_past :]
+        if self.exog_lags:
+            each = known.reshape(len(rows), len(self.exog_lags), -1)
+            known = self.exogenous.standardised(each).reshape(len(rows), -1)
+        found = self.recursion.gaussian(past, known[:, None], "auto")
+        mean, std = found.widened(np.array([self.factor])).levels()
+        return mean[:, 0], std[:, 0]
 
 
 def one_step(forecaster: Forecaster) -> OneStep:

@@ -7,8 +7,10 @@ from itertools import pairwise
 import numpy as np
 import onnx
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
 
-from sparsebayes import RVR, Forecaster, persistence
+from sparsebayes import RVC, RVR, Forecaster, persistence
 from sparsebayes.basis import RBF
 from sparsebayes.cli import main
 from sparsebayes.datasets import load_gases, load_sensor
@@ -101,6 +103,24 @@ def test_a_difference_is_an_error_and_nothing_is_written(capsys, folder):
     assert "note: dtype='float' errs" in capsys.readouterr().out
 
 
+def test_a_compiler_that_fails_is_told(capsys, folder, model_file, monkeypatch):
+    monkeypatch.setenv("CC", "false")
+    argv = ["export", model_file, "-o", "m.c", "--check", SENSOR]
+    fails(capsys, argv, r"--check: false .* failed .* CC must name a compiler")
+
+
+def test_onnx_of_other_steps(capsys, folder):
+    data = load_gases()
+    steps = make_pipeline(PolynomialFeatures(2), RVC("linear", adapt=None, link="least_squares"))
+    persistence.save(
+        steps.fit(data.data, data.target), "p.skops", feature_names=["film_a", "film_b"]
+    )
+    argv = ["export", "p.skops", "--to", "onnx", "--float", "--check", GASES]
+    assert main(argv) == 0
+    assert "largest difference from Python at 240 rows" in capsys.readouterr().out
+    fails(capsys, ["export", "p.skops", "-o", "m.c"], "PolynomialFeatures")
+
+
 REFUSED = {
     "no format": (["-o", "m.txt"], "--to is needed"),
     "no file": (["--to", "c"], "-o is needed"),
@@ -108,6 +128,7 @@ REFUSED = {
     "float JSON": (["-o", "m.json", "--float"], "--float is for c and onnx"),
     "columns": (["-o", "m.c", "--check", GASES], "temperature"),
     "no directory": (["-o", "nowhere/m.c"], "nowhere"),
+    "other case": (["-o", "m.C"], "--to is needed"),
     "odd name": (["-o", "a\\b.c"], "name must be a text"),
 }
 

@@ -11,7 +11,8 @@ import pytest
 from sparsebayes import RVR
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import load_sensor
-from sparsebayes.export.c.compiled import FLAGS, largest_difference, run_c
+from sparsebayes.export.c.compiled import FLAGS, run_c
+from sparsebayes.export.programs.differences import largest_difference
 from tests.export.test_c import COARSE, asked
 from tests.export.zoo import MODELS
 

@@ -1,6 +1,7 @@
 """Models as JSON: read back, and read by another language."""
 
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -112,11 +113,67 @@ DAMAGE = {
         lambda: changed(steps=[{"name": "ab", "operation": "exp", "of": ["c"]}]), "not known before"
     ),
     "no number": (lambda: changed().replace('"shift": [', '"shift": [NaN, '), "NaN is no number"),
+    "outputs in a list": (lambda: changed(outputs=[]), "damaged"),
+    "outputs of another length": (
+        lambda: changed(outputs={"mean": "center", "std": "rbf"}), "different length"
+    ),
+    "probabilities and std": (
+        lambda: changed(outputs={"probabilities": "center", "std": "center"}), "'outputs'"
+    ),
+    "a huge number": (lambda: changed().replace('"shift": [', f'"shift": [{10**400}, '), "damaged"),
+    "text as a number": (lambda: changed().replace('"factor": [', '"factor": ["1", '), "damaged"),
+    "examples": (lambda: changed(examples=[[None]]), "'examples'"),
+    "truth as a version": (lambda: changed(version=True), "version True"),
+    "values as text": (
+        lambda: changed(steps=[{"name": "ab", "operation": "exp", "of": "x"}]), "takes 'x'"
+    ),
+    "many inputs": (lambda: changed(inputs=10**18), "'inputs'"),
     "code": (
         lambda: changed(steps=[{"name": "a; system()", "operation": "exp", "of": ["x"]}]),
         "may not be called",
     ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [None, 3, b"\xff", ""])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(ValueError, match="text is no JSON"):
+        from_json(text)
+
+
+def test_random_edits_are_refused_or_read():
+    text, rng = to_json(model("two classes, augmented")), random.Random(0)
+    pieces = ['"', "[", "]", "{", "}", ",", "null", "true", "-1", "1e400", "0.5", '"x"', ""]
+    refusals = 0
+    for _ in range(300):
+        place = rng.randrange(len(text))
+        edited = text[:place] + rng.choice(pieces) + text[place + rng.randrange(12) :]
+        try:
+            to_json(from_json(edited))
+        except ValueError:
+            refusals += 1
+    assert refusals > 200
+
+
+def test_the_order_of_outputs_does_not_matter():
+    record = json.loads(to_json(model("sensor")))
+    record["outputs"] = dict(reversed(record["outputs"].items()))
+    assert to_c(from_json(json.dumps(record))) == to_c(model("sensor"))
+
+
+def test_steps_that_nothing_needs_are_left_out():
+    record = json.loads(to_json(model("sensor")))
+    record["steps"].append({"name": "idle", "operation": "exp", "of": ["x"]})
+    assert to_json(from_json(json.dumps(record))) == to_json(model("sensor"))
+
+
+def test_names_are_given_when_it_is_written_again():
+    again = from_json(to_json(from_json(to_json(model("sensor"))), feature_names="volts"))
+    assert again.feature_names == ["volts"]
+    with pytest.raises(ValueError, match=r"feature_names has 3 name\(s\), but the model has 1"):
+        to_c(again, feature_names=["a", "b", "c"])
+    with pytest.raises(ValueError, match="feature_names must be a sequence"):
+        to_c(again, feature_names=5)
 
 
 @pytest.mark.parametrize("case", DAMAGE)

@@ -64,6 +64,7 @@ CASES = {
     ],
     "power": [((np.abs(A),), {"exponent": -0.5}), ((A,), {"exponent": 3.0})],
     "exp": [((A,), {})],
+    "expm1": [((1e-9 * A,), {}), ((A,), {})],
     "log": [((np.abs(A),), {})],
     "sqrt": [((np.abs(A),), {})],
     "clip": [

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.gaussian_process import kernels
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.utils.validation import NotFittedError
@@ -14,6 +15,7 @@ from sklearn.utils.validation import NotFittedError
 from sparsebayes import RVR, Forecaster, ReducedRankGPR
 from sparsebayes.basis import RBF
 from sparsebayes.export import NotExportableError, to_json
+from sparsebayes.export.programs.differences import agree, largest_difference
 from sparsebayes.export.programs.forecasting import write_step
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.export.programs.operations import OPERATIONS
@@ -61,9 +63,11 @@ def test_names_are_those_of_the_table():
     assert program_of(fitted).feature_names == ["bmi", "bp"]
     assert program_of(fitted, ["a", "b"], "c").target_names == ["c"]
     assert isinstance(X, pandas.DataFrame)
-    with pytest.raises(ValueError, match="feature_names has 1 names, but the model has 2 inputs"):
+    with pytest.raises(
+        ValueError, match=r"feature_names has 1 name\(s\), but the model has 2 input"
+    ):
         program_of(fitted, ["a"])
-    with pytest.raises(ValueError, match="target_names has 2 names for 1 target"):
+    with pytest.raises(ValueError, match=r"target_names has 2 name\(s\)"):
         program_of(fitted, None, ["c", "d"])
 
 
@@ -100,6 +104,43 @@ def test_what_cannot_be_exported_is_told():
     odd = kernels.Matern(nu=2.0)
     refused(ReducedRankGPR(odd, n_support=5, optimize=False).fit(X, y), "nu", "2.0")
     refused(LinearRegression().fit(X, y), "LinearRegression", "RVR")
+    refused(None, "NoneType", "RVR")
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("forecast")])
+def test_one_step_is_the_forecast(name):
+    fitted = model(name)
+    step = one_step(fitted)
+    found = step.predict(fitted.y_[None, : -step.n_past - 1 : -1])
+    np.testing.assert_allclose(found, fitted.predict(1, return_std=True), rtol=1e-12)
+
+
+def test_searches_and_pipelines_within_pipelines():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 20.0 * X[:60], y[:60]
+    plain = {"adapt": None, "calibrate": None}
+    search = GridSearchCV(RVR(RBF(1.0), **plain), {"basis__length_scale": [3.0, 5.0]}, cv=2)
+    inner = make_pipeline("passthrough", StandardScaler(with_mean=False), search)
+    fitted = make_pipeline(StandardScaler(), inner).fit(X, y)
+    found = program_of(fitted).run(X)["mean"][:, 0]
+    np.testing.assert_allclose(found, fitted.predict(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e-9, 1e25])
+def test_units_of_the_targets_do_not_matter(scale):
+    points = np.linspace(0.0, 6.0, 40)[:, None]
+    y = np.sin(points[:, 0]) + 0.1 * np.cos(99.0 * points[:, 0])
+    program = program_of(RVR(RBF(1.0)).fit(points, scale * y))
+    right, short = program.run(points), program.run(points, np.float32)
+    assert largest_difference(short, right) < 1e-4
+
+
+def test_no_number_is_no_agreement():
+    right = {"mean": np.zeros((2, 1)), "std": np.ones((2, 1))}
+    for name in right:
+        odd = right | {name: np.array([[np.nan], [1.0]])}
+        assert largest_difference(odd, right) == np.inf and not agree(odd, right, "float")
+    assert agree(right, right, "double") and largest_difference(right, right) == 0.0
 
 
 def test_counts_have_no_program():
@@ -110,9 +151,9 @@ def test_counts_have_no_program():
 
 
 def test_a_mixture_of_forecasts_has_no_single_step():
-    with pytest.raises(ValueError, match=r"mixture of models.*Forecaster\(lags=2\)"):
+    with pytest.raises(NotExportableError, match=r"mixture of models.*Forecaster\(lags=2\)"):
         to_json(Forecaster().fit(np.sin(np.arange(60.0))))
-    with pytest.raises(ValueError, match="forecasters_"):
+    with pytest.raises(NotExportableError, match="forecasters_"):
         to_json(Forecaster(lags=1, n_jobs=1).fit(np.random.default_rng(0).normal(size=(40, 2))))
 
 
@@ -147,6 +188,15 @@ BAD_STEPS = {
     "powers": ("whole numbers", "monomials", [1], {"powers": [[0.5]]}),
     "nu": ("0.5, 1.5 and 2.5", "matern", [1], {"centres": [[1.0]], "nu": 2.0}),
     "products": ("unequal length", "products", [3, 2], {"rows": 1, "columns": 1}),
+    "period": (
+        "positive 'period'",
+        "periodic",
+        [1],
+        {"centres": [[1.0]], "period": 0.0, "length_scale": 1.0},
+    ),
+    "rows": ("whole number of rows", "products", [3, 3], {"rows": 1.5, "columns": 1}),
+    "negative rows": ("whole number of rows", "products", [3, 3], {"rows": -1, "columns": -1}),
+    "large powers": ("whole numbers from 0 to 64", "monomials", [1], {"powers": [[1e300]]}),
     "square": ("no square matrix", "half_solve", [3, 3], {}),
 }
 

@@ -13,7 +13,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sparsebayes import RVC, RVR, ReducedRankGPR
 from sparsebayes.basis import RBF, Laplacian, Linear, LinearSpline, Polynomial, ThinPlateSpline
 from sparsebayes.export import from_json, to_json
-from sparsebayes.export.c.compiled import find_compiler, largest_difference, run_c
+from sparsebayes.export.c.compiled import find_compiler, run_c
+from sparsebayes.export.programs.differences import largest_difference
 from sparsebayes.export.programs.models import program_of
 from tests.export.test_c import STRICT
 from tests.export.zoo import inputs, python

@@ -13,6 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sparsebayes import RVC, RVR, Forecaster, ReducedRankGPR
 from sparsebayes.basis import RBF, Laplacian, Linear, LinearSpline, Polynomial
 from sparsebayes.datasets import load_sensor
+from sparsebayes.forecasting.one_step import one_step
 
 
 def _sensor(**options):
@@ -125,6 +126,9 @@ MODELS = {
     "forecast of changes of logarithms": lambda: Forecaster(
         RVR(), lags=[1, 3], difference=[1, 2], transform="log"
     ).fit(_series()),
+    "forecast far from 0": lambda: Forecaster(
+        RVR("linear"), lags=2, difference=0, transform="log"
+    ).fit(1e4 + np.random.default_rng(0).standard_normal(80)),
     "forecast of roots": lambda: Forecaster(lags=2, transform="sqrt", calibrate=5).fit(_series()),
 }  # fmt: skip
 
@@ -144,20 +148,11 @@ def inputs(program, count, seed=0):
 
 
 def python(fitted, X):
-    """What the model itself says, by name of the output, (n, K); one step of a forecast by hand."""
+    """What the model itself says, by name of the output, (n, K); one step of a forecast."""
     if isinstance(fitted, Forecaster):
-        steps = [_next(fitted, row) for row in X]
-        return {"mean": np.array([s[0] for s in steps]), "std": np.array([s[1] for s in steps])}
+        mean, std = one_step(fitted).predict(X)
+        return {"mean": mean[:, None], "std": std[:, None]}
     if hasattr(fitted, "predict_proba"):
         return {"probabilities": fitted.predict_proba(X)}
     mean, std = fitted.predict(X, return_std=True)
     return {"mean": mean.reshape(len(X), -1), "std": std.reshape(len(X), -1)}
-
-
-def _next(fitted, row):
-    """The value after these, the latest of which comes first."""
-    from sklearn.base import clone
-
-    again = clone(fitted)
-    again.__dict__.update(fitted.__dict__)
-    return again.update(row[::-1]).predict(1, return_std=True)

@@ -43,6 +43,10 @@ int main(void)
 """
 
 
+class CompilerError(RuntimeError):
+    """The compiler, or the program that it made, failed."""
+
+
 def find_compiler() -> list[str] | None:
     """The C compiler of this machine: ``CC`` if it is set, or one on the path; None without one."""
     chosen = shlex.split(os.environ.get("CC", ""))
@@ -76,6 +80,10 @@ def run_c(
         `link` is for the program alone, as a start-up file.
     runner : sequence of str
         What runs a program for another machine, as an emulator.
+
+    Raises
+    ------
+    CompilerError
 
     Returns
     -------
@@ -115,13 +123,16 @@ def run_c(
 
 
 def _call(command: Sequence[str], place: Path) -> str:
-    done = subprocess.run(
-        command, cwd=place, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=_SECONDS, check=False,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            command, cwd=place, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CompilerError(f"{shlex.join(command)} failed: {error}") from error
     if done.returncode:
         told = " ".join((done.stderr or done.stdout).split())[:500]
-        raise RuntimeError(f"{shlex.join(command)} failed with status {done.returncode}: {told}")
+        raise CompilerError(f"{shlex.join(command)} failed with status {done.returncode}: {told}")
     return done.stdout
 
 
@@ -133,10 +144,3 @@ def _object_size(compiler: str, place: Path) -> int:
         return 0
     numbers = _call([tool, "model.o"], place).splitlines()[1].split()
     return int(numbers[0]) + int(numbers[1])
-
-
-def largest_difference(found: dict[str, Array], right: dict[str, Array]) -> float:
-    """In standard deviations, if `right` has some; of probabilities as they are."""
-    unit: Any = right.get("std", 1.0)
-    worst = [np.max(np.abs(found[key] - right[key]) / unit, initial=0.0) for key in found]
-    return float(max(worst))

@@ -52,7 +52,9 @@ def _pick(code: CCode, step: ProgramStep) -> Lines:
     (source,), index = step.of, step.constants["index"].astype(int)
     if index.size == 1:
         return [f"{step.name} = {code.ref(source, str(index[0]))};"]
-    if np.all(np.diff(index) == 1):
+    if code.sizes[source] == 1:
+        place = "0"
+    elif np.all(np.diff(index) == 1):
         place = f"i + {index[0]}" if index[0] else "i"
     else:
         place = f"{code.whole(step, 'index')}[i]"
@@ -318,6 +320,7 @@ C_OPERATIONS: dict[str, Callable[[CCode, ProgramStep], Lines]] = {
     "divide": _pair("/"),
     "power": _map(_power),
     "exp": _called("exp"),
+    "expm1": _called("expm1"),
     "log": _called("log"),
     "sqrt": _called("sqrt"),
     "clip": _map(_clip),

@@ -102,7 +102,7 @@ static REAL smooth(REAL m, REAL v, REAL *rise, REAL *slope)
 }
 
 /* The mean of a softmax of COUNT values over a normal distribution of them. */
-static void softmax_average(const REAL *mean, const REAL *covariance, REAL *p)
+static void softmax_average_COUNT(const REAL *mean, const REAL *covariance, REAL *p)
 {
     static const REAL nodes[N_NODES] = {NODES}, weights[N_NODES] = {WEIGHTS};
     REAL apart[COUNT][COUNT], q[COUNT], away[COUNT], direction[COUNT];
@@ -191,11 +191,15 @@ def softmax_average(code: CCode, step: ProgramStep) -> Lines:
         "SPREAD": code.number(1.0 - KEPT),
         **{word: code.call(word.lower()) for word in ("EXP", "SQRT", "LOG1P")},
     }
-    text = re.sub(r"\b[A-Z][A-Z0-9_]+\b", lambda found: words.get(found[0], found[0]), _SMOOTH)
+    text = _SMOOTH.replace("_COUNT", f"_{step.size}")
+    text = re.sub(r"\b[A-Z][A-Z0-9_]+\b", lambda found: words.get(found[0], found[0]), text)
     code.n_bytes += 2 * (N_NODES + 3) * (8 if code.real == "double" else 4)
-    code.function("softmax_average", text.split("\n"))
+    smooth, average = text.split("\n\n/* The mean of a softmax", 1)
+    code.function("smooth", smooth.split("\n"))
+    name = f"softmax_average_{step.size}"
+    code.function(name, f"/* The mean of a softmax{average}".split("\n"))
     mean, covariance = step.of
-    return [f"softmax_average({mean}, {covariance}, {step.name});"]
+    return [f"{name}({mean}, {covariance}, {step.name});"]
 
 
 def softmax(code: CCode, step: ProgramStep) -> Lines:

@@ -11,15 +11,16 @@ import numpy as np
 from sparsebayes._support.validation import check_choice, check_switches
 from sparsebayes.export.c.code import CCode, Lines
 from sparsebayes.export.c.operations import write_step
+from sparsebayes.export.programs.differences import TOLERANCES, float_error, slack, unit_of
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.export.programs.program import INPUT, KEYWORDS, Program
 
 Array = np.ndarray
 
 DTYPES = ("double", "float")
-# Of a standard deviation (of probabilities as they are), by which arithmetic may differ.
-TOLERANCES = {"double": 1e-8, "float": 1e-3}
 _SHOWN = 40  # names that a comment lists
+_MARGIN = 0.3  # of the tolerance at which the warning comes: not all inputs are tried
+_LONGEST = 200  # name of a file
 
 
 def to_c(
@@ -79,7 +80,7 @@ def to_c(
     check_switches(std=std, verbose=0)
     word = identifier(name)
     program = program_of(model, feature_names, target_names)
-    kept = _with_or_without(program, std)
+    kept = program if std else program.without_std()
     signature, body, code = _function(word, dtype, kept)
     if dtype == "float":
         _tell_of_rounding(program, kept)
@@ -101,37 +102,12 @@ def to_c(
     return {f"{name}.c": _text(source), f"{name}.h": _text(header)}
 
 
-def constant_bytes(model: Any, *, dtype: str = "double", std: bool = True) -> int:
-    """How many bytes the constants of the code take."""
-    return _function("model", dtype, _with_or_without(program_of(model), std))[2].n_bytes
-
-
-def _with_or_without(program: Program, std: bool) -> Program:
-    return program if std or "std" not in program.outputs else program.only("mean")
-
-
-def float_error(program: Program) -> float:
-    """By how much single precision errs, at most, at inputs like those of the training.
-
-    In standard deviations; of probabilities as they are.
-    """
-    X = program.examples.astype(np.float32)
-    right = program.run(X.astype(np.float64))
-    with np.errstate(all="ignore"):
-        short = program.run(X, np.float32)
-    unit: Any = right.get("std", 1.0)
-    worst = [
-        np.max(np.abs(short[key].astype(np.float64) - right[key]) / unit, initial=0.0)
-        for key in right
-    ]
-    return float(np.nan_to_num(max(worst), nan=np.inf))
-
-
 def identifier(name: Any) -> str:
     """A name of C that is as near as possible to a name, or a clear error."""
-    if not isinstance(name, str) or not name.strip() or re.search(r'["\\/\x00-\x1f]', name):
+    odd = not isinstance(name, str) or re.search(r'^\s*$|^[-.]|["\\/?*\x00-\x1f]', name)
+    if odd or len(name) > _LONGEST:
         raise ValueError(
-            f"name must be a text that can be the name of a file, as 'model', got {name!r}."
+            f"name must be a text that can be the name of a file, as 'model', got {name!r:.100}."
         )
     word = re.sub(r"[^A-Za-z0-9_]", "_", name)
     if not word[0].isalpha():
@@ -140,27 +116,17 @@ def identifier(name: Any) -> str:
 
 
 def _tell_of_rounding(program: Program, kept: Program) -> None:
-    error = float_error(program)
-    if "std" not in kept.outputs and not kept.is_classifier:
-        # The mean alone, in units of the standard deviation all the same.
-        error = min(error, _mean_error(program))
-    if error > TOLERANCES["float"]:
+    error = float_error(program, kept)
+    if error > _MARGIN * TOLERANCES["float"]:
         of = "" if kept.is_classifier else " of a standard deviation"
-        told = f"errs by {error:.2g}{of}" if np.isfinite(error) else "gives no number"
+        told = f"errs by up to {error:.2g}{of}" if np.isfinite(error) else "gives no number"
         warnings.warn(
             f"dtype='float' {told} at inputs like those of the training, since large numbers "
-            "cancel in this model; use dtype='double', or fit with shorter length scales.",
+            "cancel in this model or its inputs need more than seven digits; use dtype='double', "
+            "inputs nearer to 0, or shorter length scales.",
             UserWarning,
             stacklevel=3,
         )
-
-
-def _mean_error(program: Program) -> float:
-    X = program.examples.astype(np.float32)
-    right = program.run(X.astype(np.float64))
-    short = program.only("mean").run(X, np.float32)["mean"].astype(np.float64)
-    worst = np.max(np.abs(short - right["mean"]) / right["std"], initial=0.0)
-    return float(np.nan_to_num(worst, nan=np.inf))
 
 
 def _function(word: str, real: str, program: Program) -> tuple[str, Lines, CCode]:
@@ -251,7 +217,7 @@ def _self_test(word: str, real: str, program: Program, kept: Program) -> Lines:
     """A main function that compares the code with what Python said."""
     X = program.examples
     if not len(X):
-        return []
+        return []  # nothing to try
     X = X.astype(np.float32).astype(np.float64) if real == "float" else X
     right = program.run(X)
     code = CCode(real, {})
@@ -266,40 +232,48 @@ def _self_test(word: str, real: str, program: Program, kept: Program) -> Lines:
     for name, values in right.items():
         table("p" if name == "probabilities" else name, values)
     outputs = ["p" if name == "probabilities" else name for name in kept.outputs]
+    unit = "1"
+    if not kept.is_classifier:
+        unit = "test_unit[i][j]" if "std" not in right else "test_std[i][j]"
+    if "unit" in unit:
+        table("unit", unit_of(right))
     size = next(iter(right.values())).shape[1]
     several = size > 1 or kept.is_classifier
     declared = ", ".join(f"{name}[{size}]" if several else name for name in outputs)
     passed = ", ".join(name if several else f"&{name}" for name in outputs)
     verb = "predict_proba" if kept.is_classifier else "predict"
-    inner = []
+    allowed = f"{code.number(TOLERANCES[real])} * {unit} + {code.number(slack(right, real))}"
+    body: Lines = []
     for name in outputs:
         value = f"{name}[j]" if several else name
-        inner.append(f"{real} t = {code.call('fabs')}({value} - test_{name}[i][j]);")
-        if not kept.is_classifier:
-            inner.append("t /= test_std[i][j];")
-        inner.append("if (t > worst || t != t)")
-        inner.append("    worst = t;")
-    body: Lines = []
-    for k in range(0, len(inner), len(inner) // len(outputs)):
-        part = inner[k : k + len(inner) // len(outputs)]
-        body += [f"for (int j = 0; j < {size}; j++) {{", *(f"    {line}" for line in part), "}"]
+        body += [
+            f"for (int j = 0; j < {size}; j++) {{",
+            f"    const {real} t = {code.call('fabs')}({value} - test_{name}[i][j]);",
+            f"    worst = t / {unit} > worst ? t / {unit} : worst;",
+            f"    if (!(t <= {allowed}))",
+            "        failed = 1;",
+            "}",
+        ]
     of = "" if kept.is_classifier else " of a standard deviation"
+    of = " of the spread" if not kept.is_classifier and "std" not in right else of
     return [
         f"#if defined({word.upper()}_SELF_TEST) || defined({word}_SELF_TEST)",
         "#include <stdio.h>",
         "",
         *(line for lines in tables for line in lines),
         "",
-        "/* 0 if what the function says is what Python said of the same inputs. */",
+        "/* 0 if the function says what the exported model said of the same inputs. */",
         "int main(void)",
         "{",
         f"    {real} worst = 0, {declared};",
+        "    int failed = 0;",
         f"    for (int i = 0; i < {len(X)}; i++) {{",
         f"        {word}_{verb}(test_x[i], {passed});",
         *(f"        {line}" for line in body),
         "    }",
-        f'    printf("{word}: largest difference %g{of}\\n", (double)worst);',
-        f"    return worst <= {code.number(TOLERANCES[real])} ? 0 : 1;",
+        f'    printf("{word}: %s, largest difference %g{of}\\n", failed ? "wrong" : "right",',
+        "        (double)worst);",
+        "    return failed;",
         "}",
         "#endif",
     ]

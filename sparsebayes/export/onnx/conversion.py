@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from sparsebayes._support.optional import require
+from sparsebayes._support.validation import check_choice, check_switches
 from sparsebayes.classification import RVC
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.outputs import label_tensor, numbers_for, write_outputs
@@ -23,7 +23,7 @@ from sparsebayes.export.onnx.registration import (
     register_onnx,
 )
 from sparsebayes.export.programs.functions import NotExportableError
-from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.models import one_pipeline, program_of
 from sparsebayes.export.programs.program import Program
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
@@ -96,10 +96,8 @@ def to_onnx(
     >>> bool(np.abs(mean[:, 0] - model.predict(X)).max() < 1e-5)
     True
     """
-    if dtype not in _DTYPES:
-        raise ValueError(f"dtype must be 'float' or 'double', got {dtype!r}.")
-    if not isinstance(std, (bool, np.bool_)):
-        raise ValueError(f"std must be True or False, got {std!r}.")
+    check_choice("dtype", dtype, tuple(_DTYPES))
+    check_switches(std=std, verbose=0)
     onnx = require("onnx", "export.to_onnx")
     newest = onnx.defs.onnx_opset_version()
     whole = isinstance(opset, (int, np.integer)) and not isinstance(opset, bool)
@@ -111,7 +109,8 @@ def to_onnx(
     try:
         program = program_of(model, feature_names, target_names)
     except NotExportableError:
-        final = _final(model)
+        model = one_pipeline(model)
+        final = model[-1] if isinstance(model, Pipeline) else model
         if final is model or not isinstance(final, (RVR, RVC, ReducedRankGPR)):
             raise
         # Of the final model the program knows sizes and labels, of the names none.
@@ -125,22 +124,13 @@ def to_onnx(
     return _described(found, program)
 
 
-def _final(model: Any) -> Any:
-    """The last step of pipelines and of what a search found best."""
-    if isinstance(model, Pipeline):
-        return _final(model.steps[-1][1])
-    if isinstance(model, (GridSearchCV, RandomizedSearchCV)):
-        return _final(getattr(model, "best_estimator_", None))
-    return model
-
-
 def _feature_names(model: Any, given: Any) -> list[str]:
     names = getattr(model, "feature_names_in_", []) if given is None else given
     names = [str(name) for name in names]
     if names and len(names) != model.n_features_in_:
         raise ValueError(
-            f"feature_names has {len(names)} names, but the model has {model.n_features_in_} "
-            "inputs."
+            f"feature_names has {len(names)} name(s), but the model has {model.n_features_in_} "
+            "input(s)."
         )
     return names
 
@@ -189,6 +179,14 @@ def _by_skl2onnx(model: Any, dtype: np.dtype[Any], std: bool, opset: int) -> Any
     """A Pipeline with steps that skl2onnx knows."""
     skl2onnx = require("skl2onnx", "export.to_onnx of this Pipeline")
     register_onnx()
+    try:
+        return _converted(skl2onnx, model, dtype, std, opset)
+    except RuntimeError as error:  # what skl2onnx does not know is one, or derived from it
+        told = " ".join(str(error).split())[:300]
+        raise NotExportableError(f"skl2onnx cannot convert {model!r}: {told}") from error
+
+
+def _converted(skl2onnx: Any, model: Any, dtype: np.dtype[Any], std: bool, opset: int) -> Any:
     return skl2onnx.convert_sklearn(
         model,
         name=type(model).__name__,

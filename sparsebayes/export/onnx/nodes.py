@@ -207,6 +207,12 @@ def _unary(operator: str) -> Callable[[OnnxGraph, Value], str]:
     return lambda graph, v: graph.add(operator, v.name)
 
 
+def _expm1(graph: OnnxGraph, v: Value) -> str:
+    """``(exp v + 1) tanh(v/2)``: nothing cancels where v is small."""
+    half = graph.add("Tanh", graph.add("Mul", v.name, 0.5))
+    return graph.add("Mul", graph.add("Add", graph.add("Exp", v.name), 1.0), half)
+
+
 def _power(graph: OnnxGraph, v: Value, exponent: float) -> str:
     return graph.add("Pow", v.name, exponent)
 
@@ -310,6 +316,7 @@ NODES: dict[str, Callable[..., str]] = {
     "divide": _binary("Div"),
     "power": _power,
     "exp": _unary("Exp"),
+    "expm1": _expm1,
     "log": _unary("Log"),
     "sqrt": _unary("Sqrt"),
     "clip": _clip,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.nodes import write_nodes
+from sparsebayes.export.programs.differences import tried_inputs
 from sparsebayes.export.programs.program import Program
 
 Array = np.ndarray
@@ -70,9 +70,7 @@ def numbers_for(program: Program, dtype: Any) -> np.dtype[Any]:
     dtype, double = np.dtype(dtype), np.dtype(np.float64)
     if dtype == double or not len(program.examples):
         return dtype
-    points = [program.examples]
-    points += [(a + b)[None] / 2 for a, b in combinations(program.examples, 2)]
-    X = np.concatenate(points).astype(dtype)
+    X = tried_inputs(program).astype(dtype)
     with np.errstate(all="ignore"):
         short, exact = program.run(X, dtype), program.run(X.astype(double))
         limit: Any = _OF_PROBABILITY

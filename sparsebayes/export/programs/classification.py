@@ -95,7 +95,7 @@ def _marginal(
         mean = builder.add("shifted", "add", mean, gain.mean)
         rows = [_gain_energy(builder, gain, k) for k in range(n_outputs)]
         variance = builder.add("spread_sum", "add", variance, builder.join("extras", rows))
-    return MeanAndVariance(mean, variance)
+    return MeanAndVariance(mean, variance, np.ones(n_outputs))
 
 
 def _gain_energy(builder: ProgramBuilder, gain: ExtraGain, k: int) -> Value:

@@ -63,7 +63,10 @@ def write_step(
         level[0, : back.size - 1] = -back[1:]
         before = builder.add("before", "matrix", past, matrix=level)
         mean = builder.add("next", "add", mean, before)
-    variance = builder.scaled("next_variance", found.variance, (scale * step.factor) ** 2)
+    unit = scale * step.factor * found.unit
+    if transform == "level":
+        return MeanAndVariance(mean, found.variance, unit)
+    variance = builder.scaled("next_variance", found.variance, unit**2)
     return _of_series(builder, transform, mean, variance)
 
 
@@ -71,8 +74,7 @@ def _of_series(
     builder: ProgramBuilder, transform: str, mean: Value, variance: Value
 ) -> MeanAndVariance:
     """MeanAndVariance of the series itself; see `ValueTransform.moments`."""
-    if transform == "level":
-        return MeanAndVariance(mean, variance)
+    one = np.ones(1)
     if transform == "sqrt":
         square = builder.add("mean_square", "power", mean, exponent=2.0)
         double = builder.scaled("double", variance, 2.0)
@@ -80,11 +82,11 @@ def _of_series(
         return MeanAndVariance(
             builder.add("level_mean", "add", square, variance),
             builder.add("level_variance", "multiply", double, inner),
+            one,
         )
     half = builder.scaled("half_variance", variance, 0.5)
     log_mean = builder.add("log_mean", "clip", builder.add("total", "add", mean, half), high=_LARGE)
     level = builder.add("level_mean", "exp", log_mean)
-    grown = builder.add("grown", "exp", builder.add("limited", "clip", variance, high=_LARGE))
-    spread = builder.scaled("spread_part", grown, 1.0, 1.0)
+    spread = builder.add("grown", "expm1", builder.add("limited", "clip", variance, high=_LARGE))
     square = builder.add("square_level", "power", level, exponent=2.0)
-    return MeanAndVariance(level, builder.add("level_variance", "multiply", square, spread))
+    return MeanAndVariance(level, builder.add("level_variance", "multiply", square, spread), one)

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectorMixin
-from sklearn.pipeline import Pipeline
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,12 +26,13 @@ from sparsebayes.export.programs.processes import write_process
 from sparsebayes.export.programs.program import Program, ProgramBuilder
 from sparsebayes.export.programs.regression import MeanAndVariance, write_linear
 from sparsebayes.forecasting import Forecaster
-from sparsebayes.forecasting.one_step import one_step
+from sparsebayes.forecasting.one_step import OneStep, one_step
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
 
 Array = np.ndarray
 
+_KNOWN = "RVR, RVC, ReducedRankGPR, Forecaster with one autoregression, or a Pipeline of these"
 _EXAMPLES = 16  # inputs of which a program keeps what it says
 
 
@@ -44,14 +46,16 @@ def program_of(model: Any, feature_names: Any = None, target_names: Any = None) 
         None takes the names that the model knows.
     """
     if isinstance(model, ExportedModel):
-        return model.program
+        return _named(model.program, feature_names, target_names)
     steps, final = _unfolded(model)
+    if not isinstance(final, (RVR, RVC, ReducedRankGPR, Forecaster)):
+        raise NotExportableError(f"{type(final).__name__} cannot be exported; what can: {_KNOWN}.")
     check_is_fitted(final)
     builder = ProgramBuilder(_n_inputs(steps, final))
     if isinstance(final, Forecaster):
         if steps:
             raise NotExportableError("A Forecaster inside a Pipeline cannot be exported.")
-        moments = write_step(builder, one_step(final), _regressor)
+        moments = write_step(builder, _step_of(final), _regressor)
     else:
         inputs = Inputs(builder, builder.x)
         for step in steps:
@@ -63,23 +67,41 @@ def program_of(model: Any, feature_names: Any = None, target_names: Any = None) 
             ]
             return _described(replace(program, classes=classes), model, feature_names, None)
         moments = _regressor(inputs, final)
-    std = builder.add("deviation", "sqrt", moments.variance)
+    std = builder.add("relative_std", "sqrt", moments.variance)
+    if np.any(moments.unit != 1.0):
+        std = builder.scaled("deviation", std, moments.unit)
     program = builder.program(mean=moments.mean, std=std)
     return _described(program, model, feature_names, target_names)
 
 
 def _unfolded(model: Any) -> tuple[list[Any], Any]:
-    """The steps before the model, and the model."""
+    """The steps before the model, and the model: of pipelines, and of what a search found best."""
+    if isinstance(model, BaseSearchCV):
+        return _unfolded(getattr(model, "best_estimator_", model.estimator))
     if not isinstance(model, Pipeline):
         return [], model
-    steps = [step for _, step in model.steps[:-1] if step is not None and step != "passthrough"]
-    before, final = _unfolded(model.steps[-1][1])
-    return [*steps, *before], final
+    parts = [_unfolded(step) for _, step in model.steps if step is not None]
+    every = [one for before, last in parts for one in [*before, last]]
+    *steps, final = [one for one in every if not (isinstance(one, str) and one == "passthrough")]
+    return steps, final
+
+
+def one_pipeline(model: Any) -> Any:
+    """Pipelines within pipelines, and what a search found best, as one pipeline."""
+    steps, final = _unfolded(model)
+    return make_pipeline(*steps, final) if steps else final
+
+
+def _step_of(forecaster: Forecaster) -> OneStep:
+    try:
+        return one_step(forecaster)
+    except ValueError as error:
+        raise NotExportableError(str(error)) from error
 
 
 def _n_inputs(steps: list[Any], final: Any) -> int:
     if isinstance(final, Forecaster):
-        return len(step_names(one_step(final)))
+        return len(step_names(_step_of(final)))
     return int((steps[0] if steps else final).n_features_in_)
 
 
@@ -87,31 +109,45 @@ def _described(program: Program, model: Any, features: Any, targets: Any) -> Pro
     steps, final = _unfolded(model)
     if features is None:
         if isinstance(final, Forecaster):
-            features = step_names(one_step(final))
+            features = step_names(_step_of(final))
         else:
             features = getattr(steps[0] if steps else final, "feature_names_in_", [])
-    features = [str(name) for name in features]
-    if features and len(features) != program.n_inputs:
-        raise ValueError(
-            f"feature_names has {len(features)} names, but the model has {program.n_inputs} inputs."
-        )
-    targets = [targets] if isinstance(targets, str) else list(targets or [])
-    size = program.size("mean") if "mean" in program.outputs else 0
-    if targets and len(targets) != size:
-        raise ValueError(f"target_names has {len(targets)} names for {size} target(s).")
     return replace(
-        program,
-        feature_names=features,
-        target_names=[str(name) for name in targets],
+        _named(program, features, targets),
         examples=_examples(steps, final),
         kind=type(final).__name__,
     )
 
 
+def _named(program: Program, features: Any, targets: Any) -> Program:
+    """With these names, where they are given."""
+    found = {}
+    size = 0 if program.is_classifier else program.size("mean")
+    for key, given, count, of in (
+        ("feature_names", features, program.n_inputs, "input"),
+        ("target_names", targets, size, "target"),
+    ):
+        if given is None or len(given := _texts(key, given)) == 0:
+            continue
+        if len(given) != count:
+            raise ValueError(f"{key} has {len(given)} name(s), but the model has {count} {of}(s).")
+        found[key] = given
+    return replace(program, **found)
+
+
+def _texts(key: str, given: Any) -> list[str]:
+    if isinstance(given, str):
+        return [given]
+    try:
+        return [str(name) for name in given]
+    except TypeError:
+        raise ValueError(f"{key} must be a sequence of names, got {given!r}.") from None
+
+
 def _examples(steps: list[Any], final: Any) -> Array:
     """Some inputs in the range of the training, the same each time."""
     if isinstance(final, Forecaster):
-        step, y = one_step(final), final.y_[np.isfinite(final.y_)]
+        step, y = _step_of(final), final.y_[np.isfinite(final.y_)]
         starts = np.linspace(0, max(len(y) - step.n_past, 0), _EXAMPLES).astype(int)
         windows = np.array([y[start : start + step.n_past][::-1] for start in starts])
         others = final.X_[np.minimum(starts + step.n_past - 1, len(final.X_) - 1)]
@@ -129,8 +165,7 @@ def _examples(steps: list[Any], final: Any) -> Array:
 
 @singledispatch
 def _regressor_parts(final: Any, inputs: Inputs) -> MeanAndVariance:
-    known = "RVR, RVC, ReducedRankGPR, Forecaster with one autoregression, or a Pipeline of these"
-    raise NotExportableError(f"{type(final).__name__} cannot be exported; what can: {known}.")
+    raise NotExportableError(f"{type(final).__name__} cannot be exported; what can: {_KNOWN}.")
 
 
 def _regressor(inputs: Inputs, final: Any) -> MeanAndVariance:

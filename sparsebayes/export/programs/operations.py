@@ -227,6 +227,7 @@ OPERATIONS: dict[str, Operation] = {
     "divide": _elementwise(np.divide, 2),
     "power": Operation(1, {"exponent": 0}, _common, lambda v, exponent: v**exponent),
     "exp": _elementwise(np.exp),
+    "expm1": _elementwise(np.expm1),
     "log": _elementwise(np.log),
     "sqrt": _elementwise(np.sqrt),
     "clip": Operation(1, {"low": 0, "high": 0}, _common, _clip, frozenset({"low", "high"})),

@@ -35,9 +35,9 @@ def write_process(inputs: Inputs, model: SupportPredictive) -> MeanAndVariance:
         shift, extra = _extra(inputs, model, white)
         mean = builder.add("shifted", "add", mean, shift)
         spread = builder.add("spread_sum", "add", spread, extra)
-    return MeanAndVariance(
-        mean, builder.scaled("variance", spread, model.factor**2, -float(model.own_noise))
-    )
+    noise = float(model.own_noise)
+    variance = builder.scaled("variance", spread, 1.0 / noise, -noise)
+    return MeanAndVariance(mean, variance, np.array([model.factor * np.sqrt(noise)]))
 
 
 def _extra(inputs: Inputs, model: SupportPredictive, white: Value) -> tuple[Value, Value]:

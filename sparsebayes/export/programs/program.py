@@ -23,13 +23,16 @@ _C_WORDS = (
     "union unsigned void volatile while"
 )
 _C_NAMES = (
-    "main x p mean std i j k n t total exp log sqrt pow sin erfc fabs floor abs gamma j0 j1 jn y0 "
-    "y1 yn div index a b e most least wave width end away root rows size out half_solve normal_cdf "
-    "logit_average normal_nodes normal_weights "
+    "main x p mean std i j k n t total exp expm1 log log1p sqrt pow sin erfc fabs "
+    "floor abs gamma j0 j1 jn y0 y1 yn div index a b e most least wave width end away root rows "
+    "size out half_solve normal_cdf logit_average normal_nodes normal_weights "
     "softmax_average smooth bell f q m v shift_of"
 )
 KEYWORDS = frozenset(_C_WORDS.split(" "))
-_TAKEN = KEYWORDS | frozenset(_C_NAMES.split(" "))
+_NAMES = frozenset(_C_NAMES.split(" "))
+_TAKEN = KEYWORDS | _NAMES | {f"{name}f" for name in _NAMES}
+_LARGEST_POWER = 64
+_MOST_NUMBERS = 10**8  # of a value
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,10 @@ class Program:
         steps = tuple(step for step in self.steps if step.name in needed)
         return replace(self, steps=steps, outputs=kept)
 
+    def without_std(self) -> Program:
+        """A regression without its standard deviations; others as they are."""
+        return self.only("mean") if "std" in self.outputs else self
+
     def run(self, X: Array, dtype: Any = np.float64) -> dict[str, Array]:
         """The outputs at the rows of X, (n, K) each."""
         sizes = [step.size for step in self.steps]
@@ -118,9 +125,7 @@ class Program:
         for part in batches(len(X), 8 * (self.n_inputs + sum(sizes))):
             values = {INPUT: np.asarray(X[part], dtype=dtype)}
             for step in self.steps:
-                constants = {
-                    name: np.asarray(value, dtype=dtype) for name, value in step.constants.items()
-                }
+                constants = {name: _in_type(value, dtype) for name, value in step.constants.items()}
                 arguments = [values[name] for name in step.of]
                 with np.errstate(over="ignore", under="ignore"):
                     result = OPERATIONS[step.operation].value(*arguments, **constants)
@@ -128,6 +133,13 @@ class Program:
             for name, pieces in found.items():
                 pieces.append(values[self.outputs[name]])
         return {name: np.concatenate(pieces) for name, pieces in found.items()}
+
+
+def _in_type(values: Any, dtype: Any) -> Array:
+    """Constants as a language without denormal numbers has them."""
+    with np.errstate(over="ignore", under="ignore"):
+        out = np.asarray(values, dtype=dtype)
+    return np.where(np.abs(out) < np.finfo(out.dtype).tiny, out.dtype.type(0), out)
 
 
 class ProgramBuilder:
@@ -200,14 +212,16 @@ def checked_step(
         raise ValueError(f"step {name!r} ({operation}) {told}")
     numbers = {}
     for key, value in constants.items():
-        array = np.array(value, dtype=np.float64, order="C")  # whatever the order, the same bits
-        axes = kind.constants[key]
+        given, axes = np.asarray(value), kind.constants[key]
+        if given.dtype.kind not in "iuf":
+            raise ValueError(f"step {name!r} ({operation}) has a bad {key!r}")
+        array = np.array(given, dtype=np.float64, order="C")  # whatever the order, the same bits
         if array.ndim != axes or not np.isfinite(array).all() or (axes and not array.size):
             raise ValueError(f"step {name!r} ({operation}) has a bad {key!r}")
         numbers[key] = array if axes else float(array)
     try:
         size = int(kind.size(sizes, numbers))
-    except (ValueError, ZeroDivisionError) as error:
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise ValueError(f"step {name!r} ({operation}): {error}") from error
     step = ProgramStep(name, operation, tuple(of), numbers, size)
     problem = _misfit(step, sizes)
@@ -219,6 +233,14 @@ def checked_step(
 def _misfit(step: ProgramStep, sizes: list[int]) -> str:
     """What is wrong with the lengths of values and constants, empty if nothing."""
     constants, first = step.constants, sizes[0]
+    if not 0 < step.size <= _MOST_NUMBERS:
+        return f"has {step.size} numbers"
+    for key in ("period", "length_scale", "alpha"):
+        if key in constants and not constants[key] > 0:
+            return f"needs a positive {key!r}"
+    for key in ("rows", "columns"):
+        if key in constants and not (constants[key] >= 1 and constants[key] % 1 == 0):
+            return f"needs a whole number of {key}"
     for key in ("centres", "matrix", "powers"):
         if key in constants and constants[key].shape[1] != first:
             return f"has {key!r} for {constants[key].shape[1]} numbers, but takes {first}"
@@ -234,8 +256,9 @@ def _misfit(step: ProgramStep, sizes: list[int]) -> str:
             return f"picks numbers that are not among {first}"
     if "powers" in constants:
         powers = constants["powers"]
-        if np.any(powers != np.floor(powers)) or powers.min() < 0:
-            return "has powers that are no whole numbers from 0 on"
+        whole = np.all(powers == np.floor(powers))
+        if not whole or powers.min() < 0 or powers.max() > _LARGEST_POWER:
+            return f"has powers that are no whole numbers from 0 to {_LARGEST_POWER}"
     if step.operation == "matern" and constants["nu"] not in (0.5, 1.5, 2.5):
         return "knows nu of 0.5, 1.5 and 2.5 only"
     elementwise = step.operation in ("add", "subtract", "multiply", "divide", "logit_average")

@@ -18,10 +18,19 @@ Array = np.ndarray
 
 
 class MeanAndVariance(NamedTuple):
-    """Mean and variance, of each of K targets."""
+    """Mean and variance, of each of K targets.
+
+    Attributes
+    ----------
+    mean, variance : Value
+    unit : ndarray, (K,)
+        The square root of what the variance is in units of: then neither it nor its parts
+        are too small or too large a number, whatever the units of the targets.
+    """
 
     mean: Value
     variance: Value
+    unit: Array
 
 
 def write_linear(inputs: Inputs, model: LinearPredictive) -> MeanAndVariance:
@@ -34,10 +43,15 @@ def write_linear(inputs: Inputs, model: LinearPredictive) -> MeanAndVariance:
     def each(values: float | Array) -> Array:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), n_targets)
 
-    unit = each(model.unit)
+    unit, noise = each(model.unit), each(model.noise)
     mean = functions.linear("center", weights.T, each(model.offset))
-    spreads = [functions.energy("spread", model.sigma.some_root())]
-    squares = np.square(unit * each(model.widening))
+    factor = unit * each(model.widening)
+    in_noise = np.sqrt(noise) if np.all(noise > 0) else np.ones(n_targets)
+    relative = factor / in_noise
+    # Of the spread in units of the noise, which the targets share but for these factors.
+    common = float(np.exp(np.mean(np.log(relative)))) if np.all(relative > 0) else 1.0
+    spreads = [functions.energy("spread", common * model.sigma.some_root())]
+    squares = np.square(relative / common)
     shares = [squares]
     if adds_something(model.extra):
         assert model.extra is not None
@@ -46,12 +60,13 @@ def write_linear(inputs: Inputs, model: LinearPredictive) -> MeanAndVariance:
         if np.any(unit != 1.0):
             shift = builder.scaled("shift", shift, unit)
         mean = builder.add("shifted", "add", mean, shift)
-        spreads.append(builder.add("extra", "squares", gain.root))
+        root = builder.scaled("gain_root", gain.root, common)
+        spreads.append(builder.add("extra", "squares", root))
         shares.append(squares)
     if model.left_out is not None and np.any(each(model.left_out_variance)):
         spreads.append(_left_out(inputs, model.left_out, functions))
-        shares.append(each(model.left_out_variance))
-    offset = each(model.noise)
+        shares.append(each(model.left_out_variance) / in_noise**2)
+    offset = noise / in_noise**2
     if model.varying is not None:
         spreads.append(_varying(inputs, model.varying))
         shares.append(offset)
@@ -60,7 +75,7 @@ def write_linear(inputs: Inputs, model: LinearPredictive) -> MeanAndVariance:
         "variance", "matrix", builder.join("spreads", spreads),
         matrix=np.column_stack(shares), offset=offset,
     )  # fmt: skip
-    return MeanAndVariance(mean, variance)
+    return MeanAndVariance(mean, variance, in_noise)
 
 
 def _left_out(inputs: Inputs, model: LeftOut, functions: FunctionValues) -> Value:
