@@ -24,6 +24,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -259,6 +260,11 @@ class _Full(Augmentation):
         super().__init__(data, kept)
         self.data, self.functions = data, kept.functions(data.rows)
 
+    @cached_property
+    def _turn(self) -> Array:
+        """ΣΦᵀB, once for all test points: where large weights cancel, all then err alike."""
+        return self.kept.sigma @ (self.functions.T * self.data.curvature[:, 0, 0])
+
     def _weights(self) -> Array:
         return self.data.curvature[:, 0, 0]
 
@@ -269,8 +275,7 @@ class _Full(Augmentation):
 
     def _one(self, kernels: list[Array]) -> tuple[Array, Array]:
         curve, alpha = self.data.curvature[:, 0, 0], self.kept.alpha
-        weighted = self.functions.T * curve
-        fits = [self.kept.sigma @ (weighted @ kernel) for kernel in kernels]  # (P, n)
+        fits = [self._turn @ kernel for kernel in kernels]  # (P, n)
         rests = [kernel - self.functions @ w for kernel, w in zip(kernels, fits, strict=True)]
         count = len(kernels)
         s = np.empty((count, count, kernels[0].shape[1]))
