@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +25,7 @@ _ROUNDING = 1e-9  # of the size of the curve: a standard deviation is not taken 
 _PRIOR_STEP, _PRIOR_DEPTH = 0.25, 60.0  # of its log density: change in a cell, below its maximum
 _NAMES = ("place", "mean", "variance", "noise", "log_prior")
 _QUANTILES = np.linspace(0.0005, 0.9995, 256)  # of the prior, where cells end in any case
+_ELSEWHERE = 1e-6  # of the prior: what is no more on one side of it does not count
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Curve:
         """The moments where a part `place` of the range is passed."""
         return self.moments(self.input_at(place))
 
-    def input_at(self, place: Array | float) -> Array:
+    def input_at(self, place: ArrayLike) -> Array:
         """The input there."""
         return np.clip(self.low + self.width * np.asarray(place), self.low, self.high)
 
@@ -266,14 +268,18 @@ def as_prior_density(prior: Any, curve: Curve) -> tuple[Callable[[Array], Array]
             found = np.asarray(prior.logpdf(curve.input_at(place)), dtype=np.float64)
         return np.where(np.isnan(found), -np.inf, found)
 
-    places = none
+    places, elsewhere = none, False
     if callable(getattr(prior, "ppf", None)):
+        # Not by the mass in the range: of a prior that is vague this may be tiny.
+        first, last = prior.ppf(np.array([_ELSEWHERE, 1.0 - _ELSEWHERE]))
+        elsewhere = bool(last < curve.low or first > curve.high)
         places = (np.asarray(prior.ppf(_QUANTILES), dtype=np.float64) - curve.low) / curve.width
         places = places[(places > 0.0) & (places < 1.0)]
     look = log_prior(np.unique(np.concatenate([np.linspace(0.0, 1.0, _FIRST + 1), places])))
-    if not np.isfinite(look.max()):
+    if elsewhere or not np.isfinite(look.max()):
+        where = f", but between {first:g} and {last:g}" if elsewhere else ""
         raise ValueError(
-            f"prior={prior!r} has no mass between {curve.low:g} and {curve.high:g}; give bounds "
-            "where it has, or another prior."
+            f"prior={prior!r} has no mass between {curve.low:g} and {curve.high:g}{where}; give "
+            "bounds where it has, or another prior."
         )
     return log_prior, places

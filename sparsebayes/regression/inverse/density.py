@@ -70,15 +70,20 @@ class Lines:
         owner, a, b, p, q = self._segments()
         width, low, high = b - a, np.minimum(p, q), np.maximum(p, q)
         under, over = np.full(len(self), -80.0), np.zeros(len(self))
+        settled = np.zeros(len(self))  # mass of lines that are above all levels in question
         for _ in range(_HALVINGS):
             middle = 0.5 * (under + over)
             level = np.exp(middle)[owner]
             above = np.where(low >= level, 0.5 * (low + high) * width, 0.0)
             cut = (low < level) & (high > level)
             part = 0.5 * (high**2 - level**2) * width / np.where(cut, high - low, 1.0)
-            mass = np.bincount(owner, np.where(cut, part, above), len(self)) / self.total
-            enough = mass >= coverage
+            mass = settled + np.bincount(owner, np.where(cut, part, above), len(self))
+            enough = mass >= coverage * self.total
             under, over = np.where(enough, middle, under), np.where(enough, over, middle)
+            top = low >= np.exp(over)[owner]
+            settled += np.bincount(owner[top], above[top], len(self))
+            left = ~top & (high > np.exp(under)[owner])
+            owner, width, low, high = owner[left], width[left], low[left], high[left]
         return np.exp(under)
 
     def _segments(self) -> tuple[Array, Array, Array, Array, Array]:

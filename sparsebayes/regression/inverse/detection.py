@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,14 @@ from sparsebayes._support.validation import (
     positive_number,
     whole_number,
 )
-from sparsebayes.regression.inverse.curve import Curve, Nodes, as_known, curve_of, nodes_of
+from sparsebayes.regression.inverse.curve import Curve, as_known, curve_of, nodes_of
 
 Array = np.ndarray
 
 _DIP = 1.0  # standard deviations of the blank's reading, by which a monotone curve may go back
+_ROUNDING = 1e-12  # of the largest reading: a standard deviation is not taken to be less
+_DECADES = np.geomspace(1e-12, 1.0, 385)[:-1]  # of the way up from the blank: nodes in any case
+_STEP, _WIDEST = 1e-3, 1e-5  # of differences for slopes: of the way from the blank, of the range
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,11 @@ def detection_limit(
     [0.16, 0.08]
     """
     alpha, beta = check_coverage(alpha, "alpha"), check_coverage(beta, "beta")
+    if alpha + beta >= 1.0:
+        raise ValueError(
+            f"alpha + beta must be less than 1, since readings of the blank itself pass otherwise, "
+            f"got {alpha:g} and {beta:g}."
+        )
     count = whole_number("n_replicates", n_replicates)
     relative = positive_number("relative_std", relative_std)
     known = None if X is None else as_known(X, int(model.n_features_in_))
@@ -140,43 +149,52 @@ def detection_limit(
     start = 0.0 if blank is None else _place(curve, blank)
     # Quantiles of one side, in standard deviations.
     wide = [interval_width(1.0 - 2.0 * share, curve.nu) for share in (alpha, beta)]
-    nodes = nodes_of(curve, lambda place: np.zeros(len(place)), np.array([start]), count)
-    mean, std = nodes.mean[:, 0], np.sqrt(nodes.variance + nodes.noise / count)[:, 0]
-    first = int(np.searchsorted(nodes.place, start))
-    far = [
-        sign * (mean[first:] - mean[first]) - wide[0] * std[first] - wide[1] * std[first:]
-        for sign in (1.0, -1.0)
-    ]
-    reached = [np.flatnonzero(passed >= 0.0) for passed in far]
-    ends = [int(found[found > 0][0]) if (found > 0).any() else len(mean) for found in reached]
+    places = np.append(start, start + (1.0 - start) * _DECADES)
+    nodes = nodes_of(curve, lambda place: np.zeros(len(place)), places, count)
+    least = _ROUNDING * float(np.abs(nodes.mean).max())
+    inputs = curve.input_at(nodes.place[np.searchsorted(nodes.place, start) :])
+
+    def reading(x: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation of the mean of all replicates."""
+        mean, variance, noise = (part[:, 0] for part in curve.moments(x))
+        return mean, np.maximum(np.sqrt(variance + noise / count), least)
+
+    mean, std = reading(inputs)
+    far = [sign * (mean - mean[0]) - wide[0] * std[0] - wide[1] * std for sign in (1.0, -1.0)]
+    reached = [np.flatnonzero(one >= 0.0) for one in far]
+    ends = [int(one[one > 0][0]) if (one > 0).any() else len(mean) for one in reached]
     rising = ends[0] <= ends[1]
     sign, end = (1.0, ends[0]) if rising else (-1.0, ends[1])
     here = float(curve.input_at(start))
-    if first + end >= len(mean):
+    if end >= len(mean):
         raise ValueError(
             f"Between {here:g} and {curve.high:g} no readings differ enough from those of a blank, "
-            f"{mean[first]:.4g} ± {std[first]:.2g}; raise alpha, beta or n_replicates, or extend "
+            f"{mean[0]:.4g} ± {std[0]:.2g}; raise alpha, beta or n_replicates, or extend "
             "the curve."
         )
-    way = sign * mean[first : first + end + 1]
-    if (np.maximum.accumulate(way) - way).max() > _DIP * std[first]:
+    way = sign * mean[: end + 1]
+    if (np.maximum.accumulate(way) - way).max() > _DIP * std[0]:
         raise ValueError(
             f"The curve is not monotone between the blank, {here:g}, and "
-            f"{curve.input_at(nodes.place[first + end]):g}, where readings first differ enough; "
+            f"{inputs[end]:g}, where readings first differ enough; "
             "give another blank, or bounds in which the curve only rises or falls."
         )
-    critical = mean[first] + sign * wide[0] * std[first]
+    critical = mean[0] + sign * wide[0] * std[0]
 
-    def passed(place: float) -> float:
-        value, variance, noise = (float(part[0, 0]) for part in curve.at(np.array([place])))
-        return sign * (value - critical) - wide[1] * float(np.sqrt(variance + noise / count))
+    def passed(x: Array) -> Array:
+        value, deviation = reading(x)
+        return sign * (value - critical) - wide[1] * deviation
 
-    left, right = nodes.place[first + end - 1], nodes.place[first + end]
-    limit = right if passed(left) >= 0 or passed(right) <= 0 else brentq(passed, left, right)
+    def quantified(x: Array) -> Array:
+        return relative * _slope(curve, x, here) * (x - here) - reading(x)[1]
+
+    found = _first(passed, inputs[end - 1 : end + 1], here)
+    limit = float(inputs[end]) if found is None else found
+    higher = inputs[end:]
+    beyond = np.unique(np.concatenate([[limit], higher, 0.5 * (higher[1:] + higher[:-1])]))
     return DetectionLimit(
-        float(critical), float(curve.input_at(limit)),
-        _quantified(nodes, std, curve, start, float(limit), relative),
-        here, float(mean[first]), float(std[first]), rising, alpha, beta, count,
+        float(critical), limit, _first(quantified, beyond, here),
+        here, float(mean[0]), float(std[0]), rising, alpha, beta, count,
     )  # fmt: skip
 
 
@@ -210,14 +228,24 @@ def _place(curve: Curve, blank: Any) -> float:
     return (value - curve.low) / curve.width
 
 
-def _quantified(
-    nodes: Nodes, std: Array, curve: Curve, blank: float, limit: float, relative: float
-) -> float | None:
-    """The first input from the limit on whose standard deviation is small beside it."""
-    middle = 0.5 * (nodes.place[1:] + nodes.place[:-1])
-    slope = np.abs(np.diff(nodes.mean[:, 0])) / np.diff(nodes.place)
-    spread = 0.5 * (std[1:] + std[:-1])
-    good = (middle >= limit) & (spread <= relative * slope * (middle - blank))
-    if not good.any():
+def _slope(curve: Curve, x: Array, blank: float) -> Array:
+    """The steepness of the curve, by differences that get narrow towards the blank."""
+    step = np.minimum(_STEP * (x - blank), _WIDEST * curve.width)
+    left, right = np.maximum(x - step, curve.low), np.minimum(x + step, curve.high)
+    rise = curve.moments(right)[0][:, 0] - curve.moments(left)[0][:, 0]
+    return np.divide(np.abs(rise), right - left, out=np.zeros_like(x), where=right > left)
+
+
+def _first(function: Callable[[Array], Array], inputs: Array, blank: float) -> float | None:
+    """The first input at which a function is not negative, between two of ascending ones."""
+    found = np.flatnonzero(function(inputs) >= 0.0)
+    if not found.size:
         return None
-    return float(curve.input_at(max(limit, float(middle[good.argmax()]))))
+    left, right = (float(x) for x in inputs[[max(found[0] - 1, 0), found[0]]])
+
+    def one(x: float) -> float:
+        return float(function(np.array([x]))[0])
+
+    if one(left) >= 0.0 or one(right) <= 0.0:
+        return right
+    return float(brentq(one, left, right, xtol=1e-12 * (right - blank)))

@@ -31,7 +31,7 @@ class InverseMixin:
 
         Parameters
         ----------
-        y : array-like of shape (n,), or (n, R)
+        y : float, or array-like of shape (n,), or (n, R)
             Readings, each of an input of its own; in R columns, R readings of the same input.
             Of a model with K targets (n, K) or (n, K, R).
         X : array-like of shape (n_features,) or (n, n_features), default=None

@@ -190,7 +190,7 @@ def inverse_predict(
     ----------
     model : RVR, ReducedRankGPR, or a Pipeline that ends in one
         Fitted to readings at known inputs: the calibration curve.
-    y : array-like of shape (n,), or (n, R)
+    y : float, or array-like of shape (n,), or (n, R)
         Readings, each of an input of its own; in R columns, R readings of the same input. Of a
         model with K targets (n, K) or (n, K, R): the targets are read at the same input.
     X : array-like of shape (n_features,) or (n, n_features), default=None
@@ -201,7 +201,8 @@ def inverse_predict(
         curve was not measured.
     prior : distribution, default=None
         What is known of the input before, with a method ``logpdf``, as those of scipy.stats have;
-        None takes all inputs of the range for as likely.
+        None takes all inputs of the range for as likely. One that leaves less than 1e-6 to the
+        range, because it lies below or above it, is an error.
     coverage : float, default=0.95
         Of the intervals.
     n_replicates : int or array-like of shape (n,), default=1
@@ -272,6 +273,8 @@ def _readings(y: Any, n_replicates: Any, curve: Curve, name: str) -> Readings:
             values = np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"y must hold numbers: {error}") from None
+        if y is None:
+            raise ValueError("y must hold numbers, the readings, got None.")
         if np.isnan(values).any() or np.isinf(values).any():
             what = "NaN" if np.isnan(values).any() else "infinity"
             raise ValueError(f"y contains {what}.")
@@ -282,6 +285,8 @@ def _readings(y: Any, n_replicates: Any, curve: Curve, name: str) -> Readings:
         )
     targets = () if curve.n_targets is None else (curve.n_targets,)
     plain = 1 + len(targets)
+    if values.ndim == 0 and curve.n_targets in (None, 1):
+        values = values.reshape((1,) * plain)
     fits = values.ndim in (plain, plain + 1) and values.shape[1:plain] == targets
     if not fits or not values.size:
         shape = "(n,), or (n, R)" if not targets else f"(n, {targets[0]}), or (n, {targets[0]}, R)"
@@ -375,8 +380,6 @@ def _branches(
         mass = float((0.5 * width * (p[1:] + p[:-1])).sum())
         moment = first_moment(x[:-1], x[1:], p[:-1], p[1:]).sum()
         mean = moment / mass if mass > 0 else x[p.argmax()]
-        lower, upper, mean, mode = (
-            float(curve.input_at(value)) for value in (x[0], x[-1], mean, x[p.argmax()])
-        )
+        lower, upper, mean, mode = curve.input_at([x[0], x[-1], mean, x[p.argmax()]]).tolist()
         found.append(Branch(lower, upper, mass / total, mean, mode))
     return tuple(found)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sparsebayes import RVR
 from sparsebayes.datasets import make_sinc
@@ -34,6 +34,52 @@ def test_definitions(slope):
     width = (norm.ppf(0.95) + norm.ppf(0.9)) * std / abs(model.coef_[0])
     assert_allclose(found.detection_limit, width, rtol=0.02)
     assert_allclose(found.quantification_limit, 10 * std / abs(model.coef_[0]), rtol=0.05)
+
+
+def check(found, model, slope, relative=0.1):
+    """Both limits are where their definitions hold, and do not hold a little below."""
+    limit, quantified = found.detection_limit, found.quantification_limit
+    around = np.array([[limit], [quantified], [0.999 * limit], [0.999 * quantified]])
+    mean, std = model.predict(around, return_std=True)
+    below = norm.cdf((found.critical_value - mean) / std)
+    assert_allclose(below[0], found.beta, rtol=1e-6)
+    assert below[2] > found.beta
+    needed = relative * np.abs(slope(around[:, 0])) * (around[:, 0] - found.blank)
+    assert_allclose(std[1], needed[1], rtol=1e-6)
+    assert std[3] > needed[3]
+
+
+@pytest.mark.parametrize("highest", [1e3, 1e7])
+def test_limits_over_decades(highest):
+    x = np.r_[np.geomspace(0.01, highest, 60), np.zeros(5)]
+    y = x + 0.01 * np.random.default_rng(0).normal(size=65)
+    model = RVR("linear", noise=1e-4, calibrate=None).fit(x[:, None], y)
+    found = model.detection_limit()
+    check(found, model, lambda x: model.coef_[0] + 0 * x)
+    assert_allclose(found.quantification_limit, 0.1, rtol=0.1)
+
+
+def test_limits_of_a_curve_that_bends():
+    x = np.repeat(np.linspace(0, 10, 11), 4)
+    y = 2 + 30 * x / (8 + x) + 0.3 * np.random.default_rng(0).standard_normal(x.size)
+    model = RVR().fit(x[:, None], y)
+
+    def slope(x, step=1e-4):
+        ends = [model.predict((x + sign * step)[:, None]) for sign in (1, -1)]
+        return (ends[0] - ends[1]) / (2 * step)
+
+    check(model.detection_limit(), model, slope)
+
+
+@pytest.mark.parametrize("deviation", [0.01, 0.023])
+def test_first_crossings_near_the_blank(deviation):
+    # x/(1 + x) is steep enough between 0.1 and 8 or 0.6 and 1.6, within a range of 1000.
+    x = np.geomspace(1e-3, 1e3, 200)[:, None]
+    y = (x / (1 + x))[:, 0] + deviation * np.random.default_rng(0).standard_normal(200)
+    saturates = FunctionTransformer(lambda x: x / (1 + x))
+    model = make_pipeline(saturates, RVR("linear", noise=deviation**2, calibrate=None)).fit(x, y)
+    found = detection_limit(model, 0.0, bounds=(0, 1000))
+    check(found, model, lambda x: model[-1].coef_[0] / (1 + x) ** 2)
 
 
 def test_replicates_lower_the_limit():
@@ -74,6 +120,8 @@ def test_what_cannot_be_is_told():
         model.detection_limit(11)
     with pytest.raises(ValueError, match="alpha must lie between 0 and 1, got 0"):
         model.detection_limit(alpha=0)
+    with pytest.raises(ValueError, match=r"alpha \+ beta must be less than 1.*got 0.5 and 0.5"):
+        model.detection_limit(alpha=0.5, beta=0.5)
     with pytest.raises(ValueError, match=r"n_replicates must be a whole number >= 1, got 0.5"):
         model.detection_limit(n_replicates=0.5)
     with pytest.raises(ValueError, match="relative_std must be a positive number, got -1"):

@@ -261,6 +261,24 @@ def test_prior(sensor):
     assert_allclose([narrow.mean[0], narrow.std[0]], [333.3, 1e-5], rtol=2e-2)
 
 
+def test_priors_that_are_vague_or_near_the_end(line):
+    plain = line.inverse_predict([13.0])
+    vague = line.inverse_predict([13.0], prior=norm(0, 1e9))  # 4e-9 of it in the range
+    assert_allclose(vague.intervals, plain.intervals, rtol=1e-6)
+    assert line.inverse_predict([22.0], prior=norm(11, 0.3)).mean[0] > 9.4
+
+
+def test_one_reading_is_a_number(line, pair):
+    one, first = line.inverse_predict(13.0), line.inverse_predict([13.0])
+    assert len(one) == 1
+    assert_allclose(one.intervals, first.intervals, rtol=0)
+    x = np.linspace(0, 10, 30)[:, None]
+    column = RVR("linear").fit(x, 2 * x + np.random.default_rng(0).normal(size=(30, 1)))
+    assert_allclose(column.inverse_predict(9.0).mean, column.inverse_predict([[9.0]]).mean, rtol=0)
+    with pytest.raises(ValueError, match=r"\(n, 2\), or \(n, 2, R\).*2 targets, got \(\)"):
+        pair.inverse_predict(13.0)
+
+
 def test_one_of_several_inputs():
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 1, (80, 2))
@@ -293,7 +311,7 @@ def test_other_models():
         ([np.inf], {}, "y contains infinity"),
         ([1e61], {}, "largest reading is 1e[+]61"),
         (["high"], {}, "y must hold numbers"),
-        (5.0, {}, r"y must have shape \(n,\), or \(n, R\).*got \(\)"),
+        (None, {}, "y must hold numbers, the readings, got None"),
         (np.empty(0), {}, "y must have shape"),
         (np.ones((2, 2, 2)), {}, r"got \(2, 2, 2\)"),
         ([5.0], {"coverage": 1.0}, "coverage must lie between 0 and 1, got 1.0"),
@@ -304,6 +322,12 @@ def test_other_models():
         ([[5.0, 5.1]], {"n_replicates": 2}, "give one or the other"),
         ([5.0], {"prior": "normal"}, "a method logpdf"),
         ([5.0], {"prior": uniform(50, 1)}, "no mass between 0 and 10"),
+        ([5.0], {"prior": norm(1e5, 1)}, r"prior=.*between 0 and 10, but between 99995"),
+        (
+            [5.0],
+            {"prior": norm(-50, 10)},
+            "no mass between 0 and 10, but between -97.5342 and -2.46",
+        ),
         ([5.0], {"X": [1.0, np.nan]}, r"one column for each input.*got \(2,\)"),
         ([5.0], {"X": [1.0]}, "NaN in the column"),
     ],
