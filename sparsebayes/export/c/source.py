@@ -66,11 +66,11 @@ def to_c(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sparsebayes import RVR
+    >>> from sparsebayes.datasets import make_sinc
     >>> from sparsebayes.export import to_c
-    >>> X = np.linspace(-10, 10, 100)[:, None]
-    >>> files = to_c(RVR().fit(X, np.sinc(X[:, 0] / np.pi)), name="sinc", dtype="float")
+    >>> X, y, _ = make_sinc(100, noise=0.1, random_state=0)
+    >>> files = to_c(RVR().fit(X, y), name="sinc", dtype="float")
     >>> sorted(files)
     ['sinc.c', 'sinc.h']
     >>> print([line for line in files["sinc.h"].splitlines() if line.startswith("void")][0])
