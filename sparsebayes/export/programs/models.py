@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectorMixin
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -76,8 +75,8 @@ def program_of(model: Any, feature_names: Any = None, target_names: Any = None) 
 
 def _unfolded(model: Any) -> tuple[list[Any], Any]:
     """The steps before the model, and the model: of pipelines, and of what a search found best."""
-    if isinstance(model, BaseSearchCV):
-        return _unfolded(getattr(model, "best_estimator_", model.estimator))
+    if hasattr(model, "best_estimator_"):
+        return _unfolded(model.best_estimator_)
     if not isinstance(model, Pipeline):
         return [], model
     parts = [_unfolded(step) for _, step in model.steps if step is not None]
