@@ -12,6 +12,7 @@ from sparsebayes._rvm.left_out import LeftOut
 from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes._support.batching import batches
 from sparsebayes._support.calibration import normal_width
+from sparsebayes._support.intervals import student_half_width
 from sparsebayes._support.predictive import EXTRA_WEIGHT, Predictive
 from sparsebayes.basis import Basis
 from sparsebayes.engine.linalg import symmetric_root
@@ -71,6 +72,13 @@ class LinearPredictive(Predictive):
             return self.noise
         relative = self.varying(X)
         return relative * self.noise if np.ndim(self.noise) == 0 else relative[:, None] * self.noise
+
+    def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
+        if self.nu is None or self.nu == np.inf:
+            return super().interval(X, coverage)
+        mean, variance = self.marginal(X)
+        half = student_half_width(variance, self.noise_at(X), coverage, self.nu)
+        return mean - half, mean + half
 
     def draw_noise(self, X: Array, shape: tuple[int, ...], rng: np.random.RandomState) -> Array:
         if self.nu is None or self.nu == np.inf:

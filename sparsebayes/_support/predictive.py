@@ -1,7 +1,7 @@
 """What a fitted model offers about its predictions, and the methods of a regressor that follow.
 
 A regressor gives a `Predictive` by one method, `predictive()`; `GaussianRegressorMixin` makes
-`predict`, `sample_y` and `predict_uncertain` of it.
+`predict`, `predict_interval`, `sample_y` and `predict_uncertain` of it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._support.validation import remedies, whole_number
+from sparsebayes._support.validation import check_coverage, remedies, whole_number
 
 if TYPE_CHECKING:
     from sparsebayes.engine.moments import Functions, Moments
@@ -103,6 +104,12 @@ class Predictive(Marginals):
         With K targets (n, K, n_samples).
         """
 
+    def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
+        """Both ends of the central interval of a new observation at each row of X, (n,)."""
+        mean, variance = self.observed(X)
+        half = float(ndtri(0.5 + 0.5 * coverage)) * np.sqrt(variance)
+        return mean - half, mean + half
+
     def draw_noise(self, X: Array, shape: tuple[int, ...], rng: np.random.RandomState) -> Array:
         """Draws of the noise at the rows of X, of the shape of `draw`."""
         scale = np.sqrt(np.broadcast_to(self.noise_at(X), shape[:-1]))
@@ -116,8 +123,8 @@ class GaussianRegressorMixin(ABC):
     def predictive(self) -> Predictive:
         """The predictive distribution of the fitted model.
 
-        `predict`, `sample_y` and `predict_uncertain` are made of it; they also check what they are
-        given. A new regressor implements this method.
+        `predict`, `predict_interval`, `sample_y` and `predict_uncertain` are made of it; they also
+        check what they are given. A new regressor implements this method.
 
         Returns
         -------
@@ -170,6 +177,37 @@ class GaussianRegressorMixin(ABC):
             variance[rows, rows] += noise
             return mean, variance
         return mean, np.sqrt(variance + noise)
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
+        """Predict central intervals of new observations, noise included.
+
+        As much lies below the interval as above. With normal predictions it is the mean and so many
+        standard deviations on both sides, 1.96 for 95 %; with ``noise=StudentT()`` it has the tails
+        of the noise, and with several sets of inputs (`NoisyInputGPR`) those of their mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        coverage : float, default=0.95
+            Probability inside the interval.
+
+        Returns
+        -------
+        lower, upper : ndarray, (n,)
+            After a fit to K targets, (n, K); each interval is that of one target on its own.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsebayes import RVR
+        >>> X = np.linspace(-10, 10, 100)[:, None]
+        >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(100)
+        >>> lower, upper = RVR().fit(X, y).predict_interval(X, coverage=0.9)
+        >>> print(f"{np.mean((lower <= y) & (y <= upper)):.2f}")
+        0.92
+        """
+        coverage = check_coverage(coverage)
+        return self.predictive().interval(check_inputs(self, X), coverage)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draw observations from the predictive distribution.

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.metrics import PredictionErrorDisplay, log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from sparsebayes._support.calibration import interval_width
 from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import TargetName, target_names
 from sparsebayes.persistence import final_estimator
@@ -88,9 +87,9 @@ class Regression:
         residual, inside = np.empty(y.shape), np.empty(y.shape, dtype=bool)
         for train, test in KFold(folds, shuffle=True, random_state=seed).split(X):
             model = fit(X[train], y[train])
-            mean, std = model.predict(X[test], return_std=True)
-            residual[test] = y[test] - mean
-            inside[test] = np.abs(residual[test]) <= _width(model, _COVERAGE) * std
+            residual[test] = y[test] - model.predict(X[test])
+            lower, upper = _interval(model, X[test], _COVERAGE)
+            inside[test] = (lower <= y[test]) & (y[test] <= upper)
         return [
             f"RMSE {_rms(wrong):.4g}, 95 % intervals cover {100 * held.mean():.1f} %"
             for wrong, held in zip(_by_target(residual), _by_target(inside), strict=True)
@@ -100,8 +99,8 @@ class Regression:
         self, model: Any, X: np.ndarray, coverage: float | None, target: TargetName
     ) -> Columns:
         mean, std = model.predict(X, return_std=True)
-        half = _width(model, coverage or _COVERAGE) * std
-        columns = {"mean": mean, "std": std, "lower": mean - half, "upper": mean + half}
+        lower, upper = _interval(model, X, coverage or _COVERAGE)
+        columns = {"mean": mean, "std": std, "lower": lower, "upper": upper}
         names = target_names(target, len(_by_target(mean)))
         if len(names) == 1:
             return {kind: values.ravel() for kind, values in columns.items()}
@@ -198,9 +197,10 @@ def _error_figure(model: Any, data: Any, axes: Callable[..., Any]) -> Any:
     return panels[0].figure
 
 
-def _width(model: Any, coverage: float) -> float:
-    """Half of the central interval, in standard deviations."""
-    return interval_width(coverage, getattr(final_estimator(model), "nu_", None))
+def _interval(model: Any, X: np.ndarray, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of the central interval, also of the last step of a Pipeline."""
+    final = final_estimator(model)
+    return final.predict_interval(X if final is model else model[:-1].transform(X), coverage)
 
 
 def _by_target(values: np.ndarray) -> np.ndarray:

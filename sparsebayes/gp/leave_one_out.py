@@ -13,8 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
 from sklearn.utils import check_array, check_consistent_length, check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes._support.calibration import interval_width
+from sparsebayes._support.validation import check_coverage
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
@@ -179,6 +181,27 @@ class LeaveOneOutGPR(GaussianProcessRegressor):
                 setattr(self, name, value)
         self.loo_log_predictive_ = loo_log_predictive(kernel, inputs, targets, self.alpha)
         return self
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
+        """Predict central intervals of new observations.
+
+        The noise is that of a WhiteKernel in `kernel`, as in `predict`; `alpha` is not in it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        coverage : float, default=0.95
+            Probability inside the interval.
+
+        Returns
+        -------
+        lower, upper : ndarray, (n,)
+            After a fit to K targets, (n, K).
+        """
+        width = interval_width(check_coverage(coverage))
+        check_is_fitted(self, "kernel_")  # scikit-learn's predicts without a fit
+        mean, std = self.predict(X, return_std=True)
+        return mean - width * std, mean + width * std
 
     def _tune(self, kernel: Kernel, X: Array, y: Array) -> Kernel:
         """The kernel with the best parameters of all starts."""

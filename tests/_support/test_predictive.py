@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
@@ -57,6 +58,13 @@ def test_predict_adds_the_noise():
     assert_array_equal(cov, np.ones((4, 4)) + 3.0 * np.eye(4))
 
 
+def test_intervals_are_those_of_observations():
+    for coverage in (0.5, 0.95):
+        lower, upper = RULER.predict_interval(X, coverage)
+        assert_allclose([lower, upper], norm.interval(coverage, 2.0 * X[:, 0], 2.0))
+    assert_array_equal(RULER.predict_interval(X), RULER.predict_interval(X, coverage=0.95))
+
+
 def test_samples_have_the_moments():
     draws = RULER.sample_y(X, 20_000, random_state=1)
     mean, cov = RULER.predict(X, return_cov=True)
@@ -79,9 +87,12 @@ def test_what_is_wrong_is_told():
         RULER.predict(X, return_std=True, return_cov=True)
     with pytest.raises(ValueError, match="n_samples must be a whole number >= 1, got 0"):
         RULER.sample_y(X, 0)
+    for coverage in (0.0, 1, 95, "all"):
+        with pytest.raises(ValueError, match="coverage must lie between 0 and 1, got"):
+            RULER.predict_interval(X, coverage)
     with pytest.raises(ValueError, match=r"NaN[\s\S]*Drop these samples"):
         RULER.predict([[np.nan]])
-    for method in (Ruler().predict, Ruler().sample_y):
+    for method in (Ruler().predict, Ruler().predict_interval, Ruler().sample_y):
         with pytest.raises(NotFittedError):
             method(X)
 
@@ -94,7 +105,7 @@ def test_what_is_missing_is_told_at_once():
         Empty()
 
 
-@pytest.mark.parametrize("name", ["predict", "sample_y", "predict_uncertain"])
+@pytest.mark.parametrize("name", ["predict", "predict_interval", "sample_y", "predict_uncertain"])
 def test_the_methods_are_written_once(name):
     ours = getattr(GaussianRegressorMixin, name)
     models = RVR, ReducedRankGPR, NoisyInputGPR

@@ -76,10 +76,15 @@ def test_intervals_of_outliers_have_their_tails(folder, capsys):
     fit(capsys, "student", OUTLIERS)
     assert main(["predict", "m.skops", "d.csv", "-o", "p.csv", "--coverage", "0.9"]) == 0
     cells = {name: np.array(cell, dtype=float) for name, cell in read_csv("p.csv").items()}
-    nu = persistence.load("m.skops").nu_
-    unit = cells["std"] / student.ppf(norm.cdf(1.0), nu)  # 68 % are within a standard deviation
-    assert_allclose(cells["lower"], student.ppf(0.05, nu, cells["mean"], unit))
-    assert_allclose(cells["upper"], student.ppf(0.95, nu, cells["mean"], unit))
+    model = persistence.load("m.skops")
+    lower, upper = model.predict_interval(X[:, None], 0.9)
+    assert_allclose([cells["lower"], cells["upper"]], [lower, upper])
+    # The function is known far better than an observation: nearly Student's t alone.
+    unit = cells["std"] / student.ppf(norm.cdf(1.0), model.nu_)  # 68 % are within the std
+    half = student.ppf(0.95, model.nu_) * unit
+    assert_allclose(upper - lower, 2.0 * half, rtol=0.03)
+    assert np.all(upper - lower > 2.1 * norm.ppf(0.95) * cells["std"])
+    assert np.all(upper - lower < 2.0 * half)
 
 
 def test_cross_validation_asks_the_same_intervals(folder, capsys):
@@ -87,8 +92,9 @@ def test_cross_validation_asks_the_same_intervals(folder, capsys):
     model, inside = persistence.load("m.skops"), np.empty((2, N))
     for train, test in KFold(4, shuffle=True, random_state=0).split(X):
         mean, std = model.fit(X[train, None], OUTLIERS[train]).predict(X[test, None], True)
-        wide = student.ppf(0.975, model.nu_) / student.ppf(norm.cdf(1.0), model.nu_)
-        inside[:, test] = [np.abs(OUTLIERS[test] - mean) <= w * std for w in (wide, 1.96)]
+        lower, upper = model.predict_interval(X[test, None])
+        inside[0, test] = (lower <= OUTLIERS[test]) & (OUTLIERS[test] <= upper)
+        inside[1, test] = np.abs(OUTLIERS[test] - mean) <= 1.96 * std
     right, narrow = 100 * inside.mean(axis=1)
     assert line(out, "4-fold CV").endswith(f"95 % intervals cover {right:.1f} %")
     assert narrow < right - 2.0  # with the quantiles of a normal distribution

@@ -80,7 +80,7 @@ def test_contracts_are_kept():
         ("engine/linalg.py", "import sparsebayes._support.batching", "The engine is arrays in"),
         ("engine/mcmc/gibbs.py", "import sparsebayes.engine.solvers.em", "know no solver"),
         ("cli/fit.py", "import sparsebayes.plots._style", "underscored stays at home"),
-        ("scores.py", "from sparsebayes import RVR", "import names from their homes"),
+        ("scores/scorers.py", "from sparsebayes import RVR", "import names from their homes"),
     ],
 )
 def test_a_broken_contract_is_found(file, line, name, tmp_path):

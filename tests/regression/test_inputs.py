@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from sparsebayes import EM, RVR, Flat, Gamma, Sequential, Smoothness, Subspace
@@ -440,3 +441,15 @@ def test_accepted_parameter(options):
 def test_a_failed_fit_is_told(solver):
     with pytest.raises(ConvergenceWarning, match="raise max_iter"):
         RVR(solver=solver, max_iter=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [csr_matrix, csr_array])
+def test_sparse_matrices_are_refused_with_the_remedy(kind):
+    X = np.linspace(-1, 1, 20)[:, None]
+    remedy = r"Sparse data was passed for X, but dense data is required. Use '\.toarray\(\)'"
+    with pytest.raises(TypeError, match=remedy):
+        RVR().fit(kind(X), X[:, 0])
+    model = RVR(adapt=None, calibrate=None).fit(X, X[:, 0])
+    for method in (model.predict, model.predict_interval, model.sample_y):
+        with pytest.raises(TypeError, match=remedy):
+            method(kind(X))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from sparsebayes._support.batching import batches
+from sparsebayes._support.intervals import mixture_quantile
 from sparsebayes._support.predictive import Predictive
 from sparsebayes.engine.linalg import symmetric_root
 from sparsebayes.engine.moments import Bumps, Functions, LinearModel, Moments
@@ -83,11 +84,22 @@ class InputMixture(Predictive):
         return out
 
     def marginal(self, x: Array) -> tuple[Array, Array]:
+        means, variances = self._marginals(x)
+        return self.offset + means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
+
+    def interval(self, x: Array, coverage: float) -> tuple[Array, Array]:
+        means, variances = self._marginals(x)
+        stds, outside = np.sqrt(variances + self.noise), 0.5 * (1.0 - coverage)
+        lower, upper = (mixture_quantile(means, stds, p) for p in (outside, 1.0 - outside))
+        return self.offset + lower, self.offset + upper
+
+    def _marginals(self, x: Array) -> tuple[Array, Array]:
+        """Mean, without the offset, and variance of each process, (M, n)."""
         means, variances = np.empty((2, len(self.processes), len(x)))
         for part in self._batches(x):
             for i, process in enumerate(self.processes):
                 means[i, part], variances[i, part] = process.marginal(x[part])
-        return self.offset + means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
+        return means, variances
 
     def _batches(self, x: Array) -> Iterator[slice]:
         return batches(len(x), 4 * len(self.processes[0].alpha))

@@ -1,9 +1,4 @@
-"""How good a predictive distribution is, for models whose `predict` has ``return_std=True``.
-
-All take targets `y` and the mean and standard deviation of Gaussian predictions of them, noise
-included. Smaller is better, except for :func:`interval_coverage`, which should be its nominal
-value, and :func:`pit_values`, which should be uniform.
-"""
+"""Scores of Gaussian predictions, by targets, mean and standard deviation."""
 
 from __future__ import annotations
 
@@ -17,15 +12,6 @@ from sklearn.utils.validation import _check_sample_weight
 
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import check_coverage
-
-__all__ = [
-    "crps",
-    "interval_coverage",
-    "interval_score",
-    "interval_width",
-    "negative_log_predictive_density",
-    "pit_values",
-]
 
 Array = np.ndarray
 

@@ -1,0 +1,217 @@
+"""The scores as scorers, for scikit-learn's searches and cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn import config_context, get_config
+from sklearn.base import is_classifier
+from sklearn.utils import check_array
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from sparsebayes._support.validation import check_coverage
+from sparsebayes.scores.distributions import (
+    crps,
+    interval_coverage,
+    interval_score,
+    negative_log_predictive_density,
+)
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, repr=False)
+class PredictiveScorer:
+    """A score of predictive distributions as scikit-learn's searches and cross-validation take it.
+
+    It calls ``predict(X, return_std=True)`` of a fitted regressor, also of the last step of a
+    Pipeline or the best estimator of a search, and gives minus the score of mean and standard
+    deviation: greater is better. With several targets it is the average over them. Predictions
+    count as Gaussian ones, those with ``noise=StudentT()`` too.
+
+    Use the instances `nlpd_scorer` and `crps_scorer`, or :func:`interval_scorer` and
+    :func:`coverage_scorer`.
+
+    Parameters
+    ----------
+    name : str
+        As it is told in errors and by `repr`.
+    score : callable
+        A function of this module: ``score(y, mean, std, sample_weight=...)``.
+    coverage : float or None, default=None
+        A further argument of it, if it has one.
+    sign : int, default=-1
+        What the score is multiplied with.
+    request : bool, str or None, default=None
+        Whether `sample_weight` is asked for, see :meth:`set_score_request`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.scores import nlpd_scorer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-10, 10, (60, 1))
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.standard_normal(60)
+    >>> search = GridSearchCV(RVR(adapt=None), {"prior": ["flat", "bic"]}, scoring=nlpd_scorer)
+    >>> bool(search.fit(X, y).best_score_ > 0)
+    True
+    """
+
+    name: str
+    score: Callable[..., float]
+    coverage: float | None = None
+    sign: int = -1
+    request: bool | str | None = None
+
+    def __repr__(self) -> str:
+        return self.name if self.coverage is None else f"{self.name}(coverage={self.coverage!r})"
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score a fitted regressor.
+
+        Parameters
+        ----------
+        estimator : regressor whose `predict` has ``return_std=True``
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+            Greater is better.
+        """
+        mean, std = self._predicted(estimator, X)
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        columns = [values.reshape(len(values), -1) for values in (y, mean, std)]
+        if columns[0].shape != columns[1].shape:
+            raise ValueError(f"y must have shape {mean.shape} like the predictions, got {y.shape}.")
+        more = {} if self.coverage is None else {"coverage": self.coverage}
+        each = [
+            self.score(*target, sample_weight=sample_weight, **more)
+            for target in zip(*(values.T for values in columns), strict=True)
+        ]
+        return self.sign * float(np.mean(each)) + 0.0  # not minus zero
+
+    def set_score_request(self, *, sample_weight: bool | str | None = None) -> PredictiveScorer:
+        """A scorer that asks for the weights of the samples, where metadata are routed.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None, default=None
+            True: weights are used if they are given to the search or cross-validation. False: they
+            are not. None: weights that are given are an error. A str: the name they are given by.
+
+        Returns
+        -------
+        scorer : PredictiveScorer
+            A new one; this one stays as it is.
+        """
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "set_score_request is only of use with metadata routing: call "
+                "sklearn.set_config(enable_metadata_routing=True) first."
+            )
+        return replace(self, request=sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What is asked for, for scikit-learn's metadata routing.
+
+        Returns
+        -------
+        routing : MetadataRequest
+        """
+        routing = MetadataRequest(owner=repr(self))
+        routing.score.add_request(param="sample_weight", alias=self.request)
+        return routing
+
+    def _accept_sample_weight(self) -> bool:
+        """GridSearchCV(scoring={...}).score asks it, without routing."""
+        return True
+
+    def _predicted(self, estimator: Any, X: Any) -> tuple[Array, Array]:
+        """Mean and standard deviation, or an error that says what to use instead."""
+        while hasattr(estimator, "best_estimator_"):  # whose search passes no arguments on
+            estimator = estimator.best_estimator_
+        kind = type(estimator).__name__
+        if is_classifier(estimator):
+            raise TypeError(
+                f"{self!r} scores regressors with error bars, and {kind} is a classifier; use "
+                'scoring="neg_log_loss".'
+            )
+        needs = f"{self!r} needs a regressor whose predict has return_std=True; that of {kind}"
+        try:
+            # With routing a Pipeline would refuse return_std, which is no metadata.
+            with config_context(enable_metadata_routing=False):
+                found = estimator.predict(X, return_std=True)
+        except (AttributeError, TypeError) as error:
+            raise TypeError(f"{needs} said: {error}") from error
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise TypeError(f"{needs} gave {type(found).__name__}.")
+        return np.asarray(found[0]), np.asarray(found[1])
+
+
+nlpd_scorer = PredictiveScorer("nlpd_scorer", negative_log_predictive_density)
+"""Minus :func:`negative_log_predictive_density`: the mean log density of the targets, in nats."""
+
+crps_scorer = PredictiveScorer("crps_scorer", crps)
+"""Minus :func:`crps`; it needs the package scoringrules."""
+
+
+def interval_scorer(coverage: float = 0.95) -> PredictiveScorer:
+    """Minus :func:`interval_score`, as a scorer for scikit-learn.
+
+    Parameters
+    ----------
+    coverage : float, default=0.95
+        Probability inside the interval.
+
+    Returns
+    -------
+    scorer : PredictiveScorer
+
+    Examples
+    --------
+    >>> from sparsebayes.scores import interval_scorer
+    >>> interval_scorer(coverage=0.9)
+    interval_scorer(coverage=0.9)
+    """
+    return PredictiveScorer("interval_scorer", interval_score, check_coverage(coverage))
+
+
+def coverage_scorer(coverage: float = 0.95) -> PredictiveScorer:
+    """How far the share of targets inside the central interval is from its nominal value.
+
+    0 is best, and all else is below: minus the distance of :func:`interval_coverage` to `coverage`.
+    It is no proper score, as wide intervals for some samples make up for narrow ones for others:
+    use it beside others, not to choose by.
+
+    Parameters
+    ----------
+    coverage : float, default=0.95
+        Probability inside the interval.
+
+    Returns
+    -------
+    scorer : PredictiveScorer
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import BayesianRidge
+    >>> from sparsebayes.scores import coverage_scorer
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> y = X[:, 0] + 0.1 * np.random.default_rng(0).standard_normal(40)
+    >>> round(coverage_scorer(0.8)(BayesianRidge().fit(X, y), X, y), 4)
+    -0.025
+    """
+    return PredictiveScorer("coverage_scorer", _coverage_error, check_coverage(coverage))
+
+
+def _coverage_error(y: Any, mean: Any, std: Any, coverage: float, sample_weight: Any) -> float:
+    return abs(interval_coverage(y, mean, std, coverage, sample_weight=sample_weight) - coverage)
