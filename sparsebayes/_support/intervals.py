@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import gammainccinv, gammaincinv, ndtr, ndtri, stdtrit
+from scipy.interpolate import CubicSpline
+from scipy.special import gammainccinv, gammaincinv, ndtr, ndtri
 
 from sparsebayes._support.batching import batches
-from sparsebayes._support.calibration import normal_width
+from sparsebayes._support.calibration import interval_width, normal_width
 
 Array = np.ndarray
 
 # Nodes of the integral over log u, at least, and the distance that gives seven digits at any nu.
 _NODES, _DISTANCE = 128, 0.45
 _STEPS = 100  # of Newton's method, which takes some six; of bisections, half of it
+# Knots of a spline, where there are more rows, and the width of t alone beyond which it would err.
+_KNOTS, _STEEP = 1000, 20.0
 _ROOT = np.sqrt(2.0 / np.pi)
 
 
@@ -46,9 +49,21 @@ def student_half_width(variance: Any, noise: Any, coverage: float, nu: float) ->
     weights = np.exp(weights - weights.max())
     weights /= weights.sum()
     of_t = shape * np.exp(-log_u) / normal_width(nu) ** 2
-    width = np.empty(share.shape)
-    for part in batches(share.size, 4 * log_u.size):
-        width[part] = _newton(share[part], of_t, weights, coverage, nu)
+
+    def widths(share: Array) -> Array:
+        found = np.empty(share.shape)
+        for part in batches(share.size, 4 * log_u.size):
+            found[part] = _newton(share[part], of_t, weights, coverage, nu)
+        return found
+
+    steep = nu < 1.0 or interval_width(coverage, nu) > _STEEP
+    if share.size <= 2 * _KNOTS or steep:
+        return widths(share).reshape(total.shape) * np.sqrt(total)
+    # Of many rows by a spline in an angle, in which the width is smooth at both ends.
+    angle = np.arcsin(np.sqrt(share))
+    low, high = angle.min(), angle.max() + 1e-9
+    knots = np.linspace(low, high, _KNOTS)
+    width = CubicSpline(knots, widths(np.sin(knots) ** 2))(angle)
     return width.reshape(total.shape) * np.sqrt(total)
 
 
@@ -58,10 +73,11 @@ def _newton(share: Array, of_t: Array, weights: Array, coverage: float, nu: floa
     The interval of a sum is wider than that of either part, and the mass inside is concave in the
     width: from there Newton's method goes up to the solution and never beyond.
     """
-    upper = 0.5 + 0.5 * coverage
     scales = np.sqrt((1.0 - share)[:, None] + share[:, None] * of_t)
-    of_noise = float(stdtrit(nu, upper)) / normal_width(nu)
-    width = np.maximum(float(ndtri(upper)) * np.sqrt(1.0 - share), of_noise * np.sqrt(share))
+    width = np.maximum(
+        interval_width(coverage) * np.sqrt(1.0 - share),
+        interval_width(coverage, nu) * np.sqrt(share),
+    )
     for _ in range(_STEPS):
         z = width[:, None] / scales
         excess = 2.0 * ndtr(-z) @ weights - (1.0 - coverage)

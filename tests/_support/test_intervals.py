@@ -67,6 +67,17 @@ def test_widths_take_any_shape_and_little_memory():
     assert_array_equal(student_half_width([0.0, -1e-20], 0.0, 0.9, 3.0), 0.0)
 
 
+@pytest.mark.parametrize("nu", NUS)
+@pytest.mark.parametrize("coverage", [0.5, 0.95, 0.9999])
+def test_widths_of_many_rows_are_those_of_few(nu, coverage):
+    noise = np.concatenate([[0.0, 1.0], RNG.uniform(0, 1, 1500), RNG.uniform(0, 1, 1500) ** 6])
+    together = student_half_width(1 - noise, noise, coverage, nu)
+    parts = [student_half_width(1 - part, part, coverage, nu) for part in np.split(noise, 2)]
+    assert_allclose(together, np.concatenate(parts), rtol=1e-6)
+    same = student_half_width(np.full(3000, 0.2), 1.0, coverage, nu)
+    assert_allclose(same, student_half_width(0.2, 1.0, coverage, nu), rtol=1e-9)
+
+
 @pytest.mark.parametrize("share", [0.005, 0.25, 0.975])
 def test_quantiles_of_mixtures(share):
     means, stds = RNG.normal(size=(5, 30)), RNG.uniform(0.01, 1.0, (5, 30))
