@@ -35,7 +35,7 @@ class ClosedForm(Protocol):
 
     @property
     def numbers(self) -> int:
-        """How many a test point takes."""
+        """How many a test point takes, besides its covariance."""
 
     @property
     def functions(self) -> Sequence[Functions]:
@@ -45,7 +45,7 @@ class ClosedForm(Protocol):
         """Mean and variance at the rows of X."""
 
     def exact(self, mean: Array, cov: Array) -> Moments:
-        """Moments at ``N(mean, cov)``; (n, D) and (n, D, D)."""
+        """Moments at ``N(mean, cov)``; (n, D) and (n, D, D), or (1, D, D) for all alike."""
 
     def taylor(self, mean: Array, cov: Array) -> Moments:
         """The same by expansion about the mean."""
@@ -230,14 +230,20 @@ class GaussianRegressorMixin(ABC):
         samples = found.draw(X, n_samples, rng)
         return samples + found.draw_noise(X, samples.shape, rng)
 
-    def predict_uncertain(self, mean: Any, cov: Any, method: str = "auto") -> tuple[Array, ...]:
+    def predict_uncertain(
+        self, mean: Any, cov: Any = None, method: str = "auto", *, variances: Any = None
+    ) -> tuple[Array, ...]:
         """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
 
         Parameters
         ----------
         mean : array-like of shape (n, n_features)
-        cov : array-like of shape (n, n_features, n_features) or (n_features, n_features)
+        cov : float or array-like, default=None
+            For all inputs alike a variance, variances of shape (n_features,) or a covariance of
+            shape (n_features, n_features); or one for each, (n, n_features, n_features).
         method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
+        variances : array-like of shape (n, n_features), default=None
+            In place of `cov`, the variances of each input.
 
         Returns
         -------
@@ -247,7 +253,7 @@ class GaussianRegressorMixin(ABC):
         # Imported here: it lies above the regressors, and few of their users need it.
         from sparsebayes.uncertain import predict_uncertain
 
-        return predict_uncertain(self, mean, cov, method=method)
+        return predict_uncertain(self, mean, cov, variances=variances, method=method)
 
 
 def _given_noise(include_noise: Any, n_rows: int) -> float | Array | None:

@@ -16,12 +16,12 @@ import numpy as np
 
 from sparsebayes._support.files import check_output, write_files
 from sparsebayes._support.optional import require
+from sparsebayes._support.version import package_version
 from sparsebayes.cli.csv_table import format_table
 from sparsebayes.cli.figures import new_axes, png
 from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned
 from sparsebayes.cli.series.series_table import RESULTS, TimedColumn, read_columns
-from sparsebayes.persistence import package_version
 
 _SHOWN = 48  # rows of the table, if all are in a file
 _TOLD = 20  # series of which the report has a line, and notes

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from sparsebayes._support.streams import until_closed
 from sparsebayes.cli.argument_types import (
     axes,
     positive_numbers,
@@ -437,6 +438,8 @@ def make_parser(chosen: str | None = None) -> ArgumentParser:
         prog=_PROGRAM,
         description="Sparse Bayesian regression, classification and forecasts on CSV files; "
         "denoising of signals and images.",
+        epilog="exit codes: 0; 2 after an error, which is one line on stderr; 130 after Ctrl-C; "
+        "141 if the reader of the output has closed the pipe, as head does.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
@@ -458,13 +461,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0; 2 after an error, which is one line on stderr; 130 after an interruption.
+        0; 2 after an error, which is one line on stderr; 130 after an interruption; 141 if what
+        reads the output has closed the pipe, about which nothing is said.
     """
-    argv = sys.argv[1:] if argv is None else list(argv)
+    return until_closed(_run, sys.argv[1:] if argv is None else list(argv))
+
+
+def _run(argv: list[str]) -> int:
+    """Run the command that the arguments name; its exit code."""
     parser = make_parser(next((word for word in argv if not word.startswith("-")), None))
     args = parser.parse_args(argv)
     if args.version:
-        from sparsebayes.persistence import package_version
+        from sparsebayes._support.version import package_version
 
         print(f"{_PROGRAM} {package_version()}")
         return 0
@@ -472,6 +480,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"name a command: {', '.join(_COMMANDS)}")
     try:
         import_module(f"sparsebayes.cli.{args.command}").run(args)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         told = error.strerror and error.filename
         _complain(f"{error.filename}: {error.strerror}" if told else str(error))

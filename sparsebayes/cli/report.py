@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from sparsebayes._support.version import package_version
 from sparsebayes.classification.likelihood import prior_of
 from sparsebayes.cli.csv_table import target_names
-from sparsebayes.persistence import StoredModel, final_estimator, package_version
+from sparsebayes.persistence import StoredModel, final_estimator
 from sparsebayes.regression import StudentT
 
 if TYPE_CHECKING:

@@ -65,6 +65,10 @@ class Bumps:
     def __len__(self) -> int:
         return len(self.centers)
 
+    @property
+    def n_features(self) -> int:
+        return self.centers.shape[1]
+
     def values(self, X: Array) -> Array:
         """At the rows of X, (n, M)."""
         return np.exp(-0.5 * cdist(X / self.scales, self.centers / self.scales, "sqeuclidean"))
@@ -86,6 +90,10 @@ class Monomials:
 
     def __len__(self) -> int:
         return len(self.powers)
+
+    @property
+    def n_features(self) -> int:
+        return self.powers.shape[1]
 
     def values(self, X: Array) -> Array:
         """At the rows of X, (n, M)."""
@@ -148,8 +156,10 @@ class LinearModel:
 
     @property
     def numbers(self) -> int:
-        """How many a test point takes."""
-        return 4 * len(self.weights) ** 2 + 64
+        """How many a test point takes, besides its covariance."""
+        size = len(self.weights)
+        widest = max((family.n_features for family in self.functions), default=0)
+        return 4 * size**2 + 8 * size * widest + 64
 
     def predict(self, X: Array) -> tuple[Array, Array]:
         """Mean and variance at the rows of X."""
@@ -161,7 +171,11 @@ class LinearModel:
         return np.maximum(self.variance + squares @ self.sign, self.noise)
 
     def exact(self, mean: Array, cov: Array) -> Moments:
-        """Mean, variance and slope at ``N(mean, cov)``; (n, D) and (n, D, D)."""
+        """Mean, variance and slope at ``N(mean, cov)``; (n, D) and (n, D, D).
+
+        A covariance that all inputs share may be (1, D, D), here and in `taylor`; what follows
+        from it alone is then computed once.
+        """
         parts = [_integrate(family, mean, cov) for family in self.functions]
         first = np.hstack([part.first for part in parts])
         excess = np.zeros(len(mean))
@@ -276,7 +290,7 @@ class _Monomials:
 
     def between(self, other: _Monomials) -> Array:
         """Covariances, (n, M, M')."""
-        inner = np.empty((len(self.cov), len(self.shifts), len(other.shifts)))
+        inner = np.empty((len(self.factors), len(self.shifts), len(other.shifts)))
         for i, ours in enumerate(self.shifts):
             for j, theirs in enumerate(other.shifts):
                 both = tuple(a + b for a, b in zip(ours, theirs, strict=True))

@@ -13,7 +13,6 @@ from sparsebayes.persistence.models import ModelFileError, StoredModel, load, lo
 # For the command line.
 from sparsebayes.persistence.models import dumps as dumps
 from sparsebayes.persistence.models import final_estimator as final_estimator
-from sparsebayes.persistence.models import package_version as package_version
 
 __all__ = ["ModelFileError", "StoredModel", "load", "load_record", "save"]
 

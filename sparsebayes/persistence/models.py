@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.files import write_files
+from sparsebayes._support.version import package_version
 from sparsebayes.persistence import archive, objects, trusted
 from sparsebayes.regression import Statistics
 
@@ -54,14 +54,6 @@ class StoredModel:
 def final_estimator(model: Any) -> Any:
     """The last step of a Pipeline, or the model itself."""
     return model[-1] if isinstance(model, Pipeline) else model
-
-
-def package_version() -> str:
-    """The installed version of the package."""
-    try:
-        return metadata.version("sparsebayes")
-    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
-        return "unknown"
 
 
 def dumps(model: BaseEstimator, *, feature_names: Any = None, target_name: Any = None) -> bytes:

@@ -52,9 +52,13 @@ class MomentMap(ABC):
         return self.marginals.observed(X)
 
     def __call__(self, mean: Array, cov: Array) -> Moments:
-        """Moments at inputs with means (n, D) and covariances (n, D, D)."""
+        """Moments at inputs with means (n, D) and covariances (n, D, D).
+
+        A covariance that all share may be (1, D, D), and covariances that are diagonal may be
+        variances (n, D): neither is ever spread out for more inputs than a batch has.
+        """
         out = self._moments(mean, cov)
-        certain = ~cov.any(axis=(1, 2))
+        certain = np.broadcast_to(~cov.any(axis=tuple(range(1, cov.ndim))), len(mean))
         if certain.any():  # to the last digit, whatever rounding does to a closed form
             out.mean[certain], out.variance[certain] = self.predict(mean[certain])
         return out
@@ -86,9 +90,8 @@ class _Taylor(MomentMap):
 
     def _moments(self, mean: Array, cov: Array) -> Moments:
         if self.known is not None:
-            numbers = self.known.numbers * mean.shape[1]
-            return _in_batches(self.known.taylor, mean, cov, numbers)
-        return self._differences(mean, cov)
+            return _in_batches(self.known.taylor, mean, cov, self.known.numbers)
+        return _in_batches(self._differences, mean, cov, 12 * mean.shape[1] ** 2)
 
     def _differences(self, mean: Array, cov: Array) -> Moments:
         n, D = mean.shape
@@ -127,7 +130,7 @@ class _Sampled(MomentMap):
         for size in self.sizes:
             nodes = self._nodes(size, D)
             for part in gen_batches(len(left), max(1, _ROWS // nodes[:, :, 0].size)):
-                found = self._estimate(mean[left[part]], cov[left[part]], nodes)
+                found = self._estimate(mean[left[part]], _of_rows(cov, left[part]), nodes)
                 for whole, some in zip(out, found, strict=True):
                     whole[left[part]] = some  # type: ignore[index]
             left = left[_beyond(out, _PRECISE)[left]]
@@ -246,10 +249,22 @@ def _steepness(along: Array, values: Array, back: Array) -> Array:
     return np.einsum("nd,ned->ne", along, back)
 
 
+def _of_rows(cov: Array, rows: slice | Array) -> Array:
+    """Covariances of some inputs, (rows, D, D); or the one that all share, (1, D, D)."""
+    if cov.ndim == 3:
+        return cov if len(cov) == 1 else cov[rows]
+    some = cov[rows]
+    out = np.zeros((*some.shape, some.shape[1]))
+    np.einsum("ndd->nd", out)[:] = some
+    return out
+
+
 def _in_batches(
     function: Callable[[Array, Array], Moments], mean: Array, cov: Array, numbers: int
 ) -> Moments:
-    parts = [function(mean[part], cov[part]) for part in batches(len(mean), numbers)]
+    if len(cov) == len(mean):  # eigenvectors and the like of each input
+        numbers += 6 * mean.shape[1] ** 2
+    parts = [function(mean[part], _of_rows(cov, part)) for part in batches(len(mean), numbers)]
     if len(parts) == 1:
         return parts[0]
     return Moments(*(np.concatenate([part[i] for part in parts]) for i in range(3)))

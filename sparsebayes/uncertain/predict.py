@@ -18,8 +18,9 @@ _ASYMMETRY = 1e-8  # of a covariance, relative to its largest entry
 def predict_uncertain(
     model: Any,
     mean: Any,
-    cov: Any,
+    cov: Any = None,
     *,
+    variances: Any = None,
     method: str = "auto",
     return_cross_cov: bool = False,
     return_error: bool = False,
@@ -36,8 +37,13 @@ def predict_uncertain(
     model : RVR, ReducedRankGPR, GaussianProcessRegressor or any with ``predict(X, return_std)``
         A fitted model.
     mean : array-like of shape (n, D)
-    cov : array-like of shape (n, D, D) or (D, D)
-        A covariance for each input, or one for all; it may be singular or zero.
+    cov : float or array-like of shape (D,), (D, D) or (n, D, D), default=None
+        For all inputs alike a variance of all features, variances of each feature, or a covariance;
+        or a covariance for each input. The number of inputs never decides what a shape means: an
+        array of two dimensions is one covariance, of one dimension the variances of the features.
+        A covariance may be singular or zero; one for all is not copied for each input.
+    variances : array-like of shape (n, D), default=None
+        In place of `cov`, the variances of the features of each input, which are independent.
     method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
         "exact" uses closed forms: of `RVR` and `ReducedRankGPR` without `augment`, with
         squared exponentials, polynomials up to the third degree and sums of them, and of
@@ -80,32 +86,88 @@ def predict_uncertain(
     >>> mean, variance = predict_uncertain(model, [[0.0]], [[4.0]])
     >>> bool(mean[0] < model.predict([[0.0]])[0])  # the peak is smoothed
     True
+
+    The same variance for all inputs, and another for each:
+
+    >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], 4.0)
+    >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], variances=[[4.0], [0.5]])
     """
     through = moment_map(model, method, n_samples=n_samples, random_state=random_state)
-    mean, cov = check_gaussian(mean, cov, getattr(model, "n_features_in_", None))
+    mean, cov = check_gaussian(mean, cov, variances, getattr(model, "n_features_in_", None))
     found = through(mean, cov)
     out: tuple[Array, ...] = (found.mean, found.variance)
     if return_cross_cov:
-        out += (np.einsum("nde,ne->nd", cov, found.slope),)
+        if cov.ndim == 2:
+            out += (cov * found.slope,)
+        else:
+            out += (np.einsum("nde,ne->nd", cov, found.slope),)
     if return_error:
         out += (np.zeros((len(mean), 2)) if found.error is None else found.error,)
     return out
 
 
-def check_gaussian(mean: Any, cov: Any, n_features: int | None) -> tuple[Array, Array]:
-    """Means (n, D) and covariances (n, D, D) of inputs, or a clear error."""
+def check_gaussian(
+    mean: Any, cov: Any, variances: Any, n_features: int | None
+) -> tuple[Array, Array]:
+    """Means (n, D) of inputs and what a `MomentMap` takes for their covariances.
+
+    These are (n, D, D), (1, D, D) if all inputs share one, or variances (n, D); or a clear error.
+    """
     with remedies():
         mean = check_array(mean, dtype=np.float64, input_name="mean")
-        cov = check_array(cov, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="cov")
     n, D = mean.shape
     if n_features is not None and n_features != D:
         raise ValueError(f"mean has {D} features, but the model was fitted with {n_features}.")
+    if (cov is None) == (variances is None):
+        raise ValueError(
+            "cov and variances cannot both be given; leave one out."
+            if cov is not None
+            else f"cov is missing; give it, or variances of shape ({n}, {D}), one for each feature "
+            "of each input."
+        )
+    if cov is None:
+        return mean, _check_variances(variances, n, D)
+    return mean, _check_covariances(cov, n, D)
+
+
+def _check_variances(variances: Any, n: int, D: int) -> Array:
+    """Variances of each input, (n, D)."""
+    variances = _numbers(variances, "variances")
+    if variances.shape != (n, D):
+        raise ValueError(
+            f"variances must have shape ({n}, {D}), one for each feature of each input, got "
+            f"{variances.shape}; what all inputs share is given as cov."
+        )
+    bad = np.argwhere(variances < 0.0)
+    if len(bad):
+        i, d = bad[0]
+        raise ValueError(
+            f"variances must not be negative; that of input {i}, feature {d} is "
+            f"{variances[i, d]:.3g}."
+        )
+    return variances
+
+
+def _check_covariances(cov: Any, n: int, D: int) -> Array:
+    """Covariances of each input, (n, D, D), or the one of all, (1, D, D)."""
+    cov = _numbers(cov, "cov")
+    if cov.shape in ((), (D,)):
+        if (cov < 0.0).any():
+            raise ValueError(
+                f"cov must not be negative; it holds a variance of {cov.min():.3g}. Give "
+                "variances: squares of standard deviations."
+            )
+        return np.diag(np.broadcast_to(cov, D))[None]
     if cov.shape not in ((n, D, D), (D, D)):
         raise ValueError(
-            f"cov must have shape ({n}, {D}, {D}), or ({D}, {D}) for all inputs alike, "
-            f"got {cov.shape}; put variances on a diagonal with np.diag."
+            "cov must be one variance, or for all inputs alike have shape "
+            f"({D},) or ({D}, {D}), or ({n}, {D}, {D}) with a covariance for each, got "
+            f"{cov.shape}; variances of each input, ({n}, {D}), are given as variances=."
         )
-    cov = np.broadcast_to(cov, (n, D, D))
+    if cov.ndim == 2:
+        cov = cov[None]
+    elif cov.strides[0] == 0:  # one that was broadcast
+        cov = cov[:1]
     turned = cov.swapaxes(1, 2)
     largest = np.abs(cov).max(axis=(1, 2), keepdims=True)
     if (np.abs(cov - turned) > _ASYMMETRY * largest).any():
@@ -114,8 +176,22 @@ def check_gaussian(mean: Any, cov: Any, n_features: int | None) -> tuple[Array, 
     smallest = np.linalg.eigvalsh(cov)[:, 0]
     bad = np.flatnonzero(smallest < -_ASYMMETRY * largest[:, 0, 0] * D)
     if bad.size:
+        whose = "it" if len(cov) < n else f"that of input {bad[0]}"
         raise ValueError(
-            f"cov must have no negative eigenvalue; that of input {bad[0]} has one of "
-            f"{smallest[bad[0]]:.3g}."
+            f"cov must have no negative eigenvalue; {whose} has one of {smallest[bad[0]]:.3g}."
         )
-    return mean, cov
+    return cov
+
+
+def _numbers(values: Any, name: str) -> Array:
+    """Finite numbers of any shape."""
+    with remedies():
+        return check_array(
+            values,
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )

@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from sparsebayes import persistence
+from sparsebayes._support.version import package_version
 from sparsebayes.cli import main
 
 
@@ -15,7 +16,7 @@ def test_inspect(capsys, model_file):
     for text in ("RVR", "temperature", "response", "sequential", f"{model.log_evidence_:.4f}"):
         assert text in out
     assert re.search(rf"relevance vectors +{len(model.relevance_vectors_)}\b", out)
-    assert f"sparsebayes {persistence.package_version()}" in out
+    assert f"sparsebayes {package_version()}" in out
 
 
 def test_inspect_a_classification(capsys, classifier_file):

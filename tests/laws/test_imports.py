@@ -60,7 +60,7 @@ def test_names_without_scikit_learn():
         ("from sparsebayes import RVR", ["matplotlib", "skops"]),
         ("from sparsebayes import RVR", ["sklearn.gaussian_process", "sparsebayes.uncertain"]),
         ("import sparsebayes.basis", ["matplotlib", "skops"]),
-        ("import sparsebayes.cli", ["matplotlib", "skops", "sklearn"]),
+        ("import sparsebayes.cli", ["matplotlib", "skops", "sklearn", "numpy"]),
         ("import sparsebayes.datasets", ["sparsebayes.engine", "sparsebayes.basis", "matplotlib"]),
         ("import sparsebayes.scores", ["sparsebayes.engine", "sparsebayes.basis", "scoringrules"]),
     ],
@@ -68,6 +68,15 @@ def test_names_without_scikit_learn():
 def test_light_import(statement, absent):
     printed = run(f"{statement}\nimport sys\nprint(*sys.modules)")
     assert not set(printed.split()) & set(absent)
+
+
+def test_version_without_numpy():
+    """``python -m sparsebayes --version`` needs the standard library alone."""
+    code = BLOCK.format(blocked={"numpy", "scipy", "sklearn"}) + (
+        "import runpy\nsys.argv[1:] = ['--version']\n"
+        "runpy.run_module('sparsebayes', run_name='__main__')\n"
+    )
+    assert run(code).startswith("sparsebayes ")
 
 
 def test_public_names():

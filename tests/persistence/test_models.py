@@ -25,6 +25,7 @@ from sparsebayes import (
     persistence,
 )
 from sparsebayes._support.files import write_files
+from sparsebayes._support.version import package_version
 from sparsebayes.basis import RBF
 from sparsebayes.datasets import make_friedman1, make_sinc
 from sparsebayes.persistence import archive
@@ -66,7 +67,7 @@ def test_pipeline_and_metadata(tmp_path):
     persistence.save(model, tmp_path / "m.skops", feature_names=names, target_name="t")
     record = persistence.load_record(tmp_path / "m.skops")
     assert record.feature_names == names and record.target_name == "t"
-    assert record.version == persistence.package_version()
+    assert record.version == package_version()
     assert isinstance(record.final, RVR)
     assert_array_equal(record.model.predict(X), model.predict(X))
 
