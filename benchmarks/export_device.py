@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from sparsebayes import RVC, RVR, ReducedRankGPR
 from sparsebayes.datasets import load_gases, load_sensor, make_friedman1, make_sensor
 from sparsebayes.export import to_c
-from sparsebayes.export.c.compiled import FLAGS, find_compiler, run_c
+from sparsebayes.export.c.compiled import FLAGS, find_compiler, function_call, run_c
 from sparsebayes.export.programs.differences import largest_difference
 from sparsebayes.export.programs.models import program_of
 
@@ -101,12 +101,11 @@ def models() -> Iterator[tuple[str, Any]]:
 def driver(text: str, model: Any, x: Array, real: str) -> str:
     """A program around the exported function."""
     program = program_of(model)
-    sizes = [program.size(name) for name in program.outputs]
-    verb = "predict_proba" if program.is_classifier else "predict"
-    places = ", ".join(f"out + {start}" for start in np.cumsum([0, *sizes[:-1]]))
+    n_outputs = sum(program.size(name) for name in program.outputs)
+    call = function_call(program, list(program.outputs))
     return text.format(
-        real=real, inputs=x.size, outputs=sum(sizes), calls=CALLS,
-        values=", ".join(map(repr, x.tolist())), call=f"model_{verb}(x, {places})",
+        real=real, inputs=x.size, outputs=n_outputs, calls=CALLS,
+        values=", ".join(map(repr, x.tolist())), call=call,
     )  # fmt: skip
 
 

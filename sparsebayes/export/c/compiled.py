@@ -15,6 +15,7 @@ import numpy as np
 
 from sparsebayes.export.c.source import identifier, to_c
 from sparsebayes.export.programs.models import program_of
+from sparsebayes.export.programs.program import Program
 
 Array = np.ndarray
 
@@ -95,15 +96,13 @@ def run_c(
     program = program_of(model)
     wanted = list(program.outputs) if std else [key for key in program.outputs if key != "std"]
     sizes = [program.size(key) for key in wanted]
-    word, real = identifier(name), np.dtype(np.float32 if dtype == "float" else np.float64)
-    places = [f"out + {start}" for start in np.cumsum([0, *sizes[:-1]])]
-    verb = "predict_proba" if program.is_classifier else "predict"
+    real = np.dtype(np.float32 if dtype == "float" else np.float64)
     driver = _DRIVER.format(
         name=name,
         real=dtype,
         inputs=program.n_inputs,
         outputs=sum(sizes),
-        call=f"{word}_{verb}(x, {', '.join(places)})",
+        call=function_call(program, wanted, name),
     )
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -120,6 +119,14 @@ def run_c(
         n_bytes = _object_size(compiler[0], place)
     rows = np.split(found.reshape(len(X), -1), np.cumsum(sizes)[:-1], axis=1)
     return dict(zip(wanted, rows, strict=True)), n_bytes
+
+
+def function_call(program: Program, outputs: Sequence[str], name: str = "model") -> str:
+    """The call of the exported function that puts its outputs after each other into ``out``."""
+    sizes = [program.size(output) for output in outputs]
+    places = [f"out + {start}" for start in np.cumsum([0, *sizes[:-1]])]
+    verb = "predict_proba" if program.is_classifier else "predict"
+    return f"{identifier(name)}_{verb}(x, {', '.join(places)})"
 
 
 def _call(command: Sequence[str], place: Path) -> str:

@@ -38,9 +38,9 @@ class ExtraGain(NamedTuple):
     outputs: int
 
 
-def adds_something(extra: Augmentation | None) -> bool:
-    """Whether there are extra weights whose prior lets them be other than 0."""
-    return extra is not None and extra.variance > 0
+def effective(extra: Augmentation | None) -> Augmentation | None:
+    """The extra weights, None where their prior lets them be nothing but 0."""
+    return None if extra is None or not extra.variance > 0 else extra
 
 
 def write_gain(inputs: Inputs, extra: Augmentation, functions: FunctionValues) -> ExtraGain:

@@ -11,7 +11,7 @@ from sparsebayes.classification.latent import LEAST, latent_parts
 from sparsebayes.classification.least_squares import outputs
 from sparsebayes.classification.temperature import Temperature
 from sparsebayes.engine.linalg import symmetric_root
-from sparsebayes.export.programs.augmentation import ExtraGain, adds_something, write_gain
+from sparsebayes.export.programs.augmentation import ExtraGain, effective, write_gain
 from sparsebayes.export.programs.functions import FunctionValues, write_functions
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.program import ProgramBuilder, Value
@@ -89,8 +89,8 @@ def _marginal(
         root[kept.column[own]] = symmetric_root(kept.sigma.matrix[np.ix_(own, own)])
         spreads.append(functions.energy("spread", root))
     variance = builder.join("spreads", spreads)
-    if adds_something(extra):
-        assert extra is not None
+    extra = effective(extra)
+    if extra is not None:
         gain = write_gain(inputs, extra, functions)
         mean = builder.add("shifted", "add", mean, gain.mean)
         rows = [_gain_energy(builder, gain, k) for k in range(n_outputs)]
@@ -130,8 +130,8 @@ def _softmax(
             halves.append(functions.linear("half", half, np.zeros(len(root))))
         both = builder.join("halves", halves)
         cov = builder.add("covariance", "products", both, both, rows=n_classes, columns=n_classes)
-    if adds_something(extra):
-        assert extra is not None
+    extra = effective(extra)
+    if extra is not None:
         gain = write_gain(inputs, extra, functions)
         mean = builder.add("shifted", "add", mean, gain.mean)
         more = builder.add(

@@ -9,7 +9,7 @@ import numpy as np
 from sparsebayes._rvm.left_out import LeftOut
 from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes._rvm.predictive import LinearPredictive
-from sparsebayes.export.programs.augmentation import adds_something, write_gain
+from sparsebayes.export.programs.augmentation import effective, write_gain
 from sparsebayes.export.programs.functions import FunctionValues, write_functions
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.program import Value
@@ -53,9 +53,9 @@ def write_linear(inputs: Inputs, model: LinearPredictive) -> MeanAndVariance:
     spreads = [functions.energy("spread", common * model.sigma.some_root())]
     squares = np.square(relative / common)
     shares = [squares]
-    if adds_something(model.extra):
-        assert model.extra is not None
-        gain = write_gain(inputs, model.extra, functions)
+    extra = effective(model.extra)
+    if extra is not None:
+        gain = write_gain(inputs, extra, functions)
         shift = gain.mean
         if np.any(unit != 1.0):
             shift = builder.scaled("shift", shift, unit)
