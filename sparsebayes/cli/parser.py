@@ -52,6 +52,10 @@ def make_parser(chosen: str | None = None) -> ArgumentParser:
         if name == chosen:
             arguments = import_module(f"sparsebayes.cli.arguments.{name}")
             arguments.add_arguments(command)
+            command.add_argument("--json", action="store_true", help="print a JSON object instead")
+            command.add_argument(
+                "--quiet", action="store_true", help="print no report, notes or progress"
+            )
             command.formatter_class = RawDescriptionHelpFormatter
             command.epilog = _examples(arguments.EXAMPLES)
     return parser
@@ -90,7 +94,10 @@ def _run(argv: list[str]) -> int:
     if args.command is None:
         parser.error(f"name a command: {', '.join(_COMMANDS)}")
     try:
-        import_module(f"sparsebayes.cli.{args.command}").run(args)
+        from sparsebayes.cli.reports.answer import check_streams
+
+        check_streams(args)
+        import_module(f"sparsebayes.cli.{args.command}").run(args).tell(args)
     except BrokenPipeError:
         raise
     except OSError as error:
