@@ -13,8 +13,8 @@ from sklearn.base import is_classifier, is_regressor
 from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import csv_pieces
 from sparsebayes.cli.curves.readings import InverseRows
-from sparsebayes.cli.progress_line import ProgressLine, bar
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
+from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task
 from sparsebayes.persistence import ModelFileError, StoredModel, load_record
 from sparsebayes.regression import RVR

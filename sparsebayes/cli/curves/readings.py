@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from sparsebayes.cli.csv_table import target_names
-from sparsebayes.cli.progress_line import ProgressLine, bar
 from sparsebayes.cli.reports.answer import STANDARD
+from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import InversePrediction, inverse_predict
 from sparsebayes.rows.files import open_file, rows_at_a_time
