@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._support.tables import Column, Table, page, paragraph
+from sparsebayes._support.printed_table import PrintedColumn, PrintedTable, page, paragraph
 from sparsebayes._support.validation import check_coverage
 from sparsebayes.scores import crps, interval_coverage, negative_log_predictive_density
 
@@ -50,27 +50,27 @@ class Comparison:
         self.rows, self.notes = rows, notes
 
     @property
-    def _table(self) -> Table:
+    def _table(self) -> PrintedTable:
         scores = [
-            Column("rmse", "RMSE", ".4g"),
-            Column("coverage", f"in {100 * self.coverage:g} %", ".1%"),
-            Column("log_evidence", "log evidence", ".2f"),
+            PrintedColumn("rmse", "RMSE", ".4g"),
+            PrintedColumn("coverage", f"in {100 * self.coverage:g} %", ".1%"),
+            PrintedColumn("log_evidence", "log evidence", ".2f"),
         ]
-        density = [Column("nlpd", "NLPD", ".4f")]
-        crps_too = [Column("crps", "CRPS", ".4g")]
+        density = [PrintedColumn("nlpd", "NLPD", ".4f")]
+        crps_too = [PrintedColumn("crps", "CRPS", ".4g")]
         if self.kind == "classification":
-            density, crps_too = [Column("log_loss", "log loss", ".4f")], []
-            scores = [Column("error", "error", ".1%"), Column("brier", "Brier", ".4f")]
+            density, crps_too = [PrintedColumn("log_loss", "log loss", ".4f")], []
+            scores = [PrintedColumn("error", "error", ".1%"), PrintedColumn("brier", "Brier", ".4f")]
         columns = [
-            Column("model", "model", left=True),
+            PrintedColumn("model", "model", left=True),
             *density,
-            Column("difference", "to best", ".4f"),
-            Column("standard_error", "±", ".4f"),
+            PrintedColumn("difference", "to best", ".4f"),
+            PrintedColumn("standard_error", "±", ".4f"),
             *crps_too,
             *scores,
-            Column("size", "size", ".4g"),
+            PrintedColumn("size", "size", ".4g"),
         ]
-        return Table(columns, self.rows)
+        return PrintedTable(columns, self.rows)
 
     @property
     def _title(self) -> str:

@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Column:
+class PrintedColumn:
     """A column of a table.
 
     Attributes
@@ -75,12 +75,12 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class PrintedTable:
     """Rows of values by the keys of columns.
 
     Attributes
     ----------
-    columns : sequence of Column
+    columns : sequence of PrintedColumn
     rows : sequence of dict
         By the keys of the columns; a key that is missing is a blank cell.
     shown : sequence of int, or None
@@ -89,7 +89,7 @@ class Table:
         Lines below it in print.
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[PrintedColumn]
     rows: Sequence[dict[str, Any]]
     shown: Sequence[int] | None = None
     below: Sequence[str] = field(default_factory=tuple)
