@@ -22,7 +22,9 @@ __all__ = ["Comparison", "compare"]
 Array = np.ndarray
 Row = dict[str, Any]
 
-_EVIDENCE = "log evidences can be compared only among models that were fitted to the same rows"
+_EVIDENCE = (
+    "log evidences can be compared only among models of one likelihood, fitted to the same rows"
+)
 
 
 class Comparison:
@@ -50,6 +52,13 @@ class Comparison:
         self.rows, self.notes = rows, notes
 
     @property
+    def _printed(self) -> PrintedTable:
+        """Without the scores that no model has."""
+        table = self._table
+        there = {key for row in self.rows for key in row}
+        return PrintedTable([one for one in table.columns if one.key in there], self.rows)
+
+    @property
     def _table(self) -> PrintedTable:
         scores = [
             PrintedColumn("rmse", "RMSE", ".4g"),
@@ -60,7 +69,11 @@ class Comparison:
         crps_too = [PrintedColumn("crps", "CRPS", ".4g")]
         if self.kind == "classification":
             density, crps_too = [PrintedColumn("log_loss", "log loss", ".4f")], []
-            scores = [PrintedColumn("error", "error", ".1%"), PrintedColumn("brier", "Brier", ".4f")]
+            scores = [
+                PrintedColumn("error", "error", ".1%"),
+                PrintedColumn("brier", "Brier", ".4f"),
+                PrintedColumn("log_evidence", "log evidence", ".2f"),
+            ]
         columns = [
             PrintedColumn("model", "model", left=True),
             *density,
@@ -74,6 +87,8 @@ class Comparison:
 
     @property
     def _title(self) -> str:
+        if not self.n_rows:
+            return f"{self.kind}, without held-out rows, the largest evidence first"
         return f"{self.kind} on {self.n_rows} held-out rows, the best model first"
 
     def __iter__(self) -> Iterator[Row]:
@@ -84,14 +99,14 @@ class Comparison:
 
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]
-        return "\n".join([self._title, "", *self._table.lines(), *notes])
+        return "\n".join([self._title, "", *self._printed.lines(), *notes])
 
     def __repr__(self) -> str:
         return f"<Comparison: {self.kind}, {', '.join(row['model'] for row in self.rows)}>"
 
     def _repr_html_(self) -> str:
         notes = [paragraph(f"note: {note}") for note in self.notes]
-        return page(paragraph(self._title, strong=True), self._table.html(), *notes)
+        return page(paragraph(self._title, strong=True), self._printed.html(), *notes)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain numbers, text and lists, for JSON.
@@ -111,7 +126,7 @@ class Comparison:
         }
 
 
-def compare(models: Any, X: Any, y: Any, *, coverage: float = 0.95) -> Comparison:
+def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95) -> Comparison:
     """Compare fitted models on rows that were held out.
 
     Parameters
@@ -119,9 +134,9 @@ def compare(models: Any, X: Any, y: Any, *, coverage: float = 0.95) -> Compariso
     models : dict or list
         Fitted regressors or fitted classifiers by name; a list gets names from their classes. They
         may be of this package or of scikit-learn, pipelines, searches or posterior samples.
-    X : array-like of shape (n_samples, n_features)
-        Rows that no model was fitted to.
-    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    X : array-like of shape (n_samples, n_features), default=None
+        Rows that no model was fitted to; None compares log evidence and size alone.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
         Their targets or labels.
     coverage : float, default=0.95
         Probability inside the intervals whose share of targets is counted.
@@ -129,15 +144,16 @@ def compare(models: Any, X: Any, y: Any, *, coverage: float = 0.95) -> Compariso
     Returns
     -------
     comparison : Comparison
-        The best first: by `nlpd` or `log_loss`, then those that give no density.
+        The best first: by `nlpd` or `log_loss`, then those that give no density. Without rows, by
+        `log_evidence`.
 
         Of a regression each row has `model`; `nlpd`, minus the mean log density of the
         targets; `difference`, how much that is above the best; `standard_error` of the
         difference, from its spread over the rows; `crps`; `rmse`; `coverage`, the share of targets
         in the interval; `log_evidence`; `size`, the number of functions or rows that predictions
         are made of. Where a model gives no standard deviations, what needs them is missing.
-        Of a classification: `log_loss`, `difference`, `standard_error`, `error`, `brier` and
-        `size`.
+        Of a classification: `log_loss`, `difference`, `standard_error`, `error`, `brier`,
+        `log_evidence` and `size`.
 
     Notes
     -----
@@ -178,6 +194,11 @@ def compare(models: Any, X: Any, y: Any, *, coverage: float = 0.95) -> Compariso
             f"{others[0]!r} does {kinds[others[0]]}; compare them apart."
         )
     notes: list[str] = []
+    if (X is None) != (y is None):
+        given, missing = ("X", "y") if y is None else ("y", "X")
+        raise ValueError(f"{given} is given, but {missing} is None; give both, or neither.")
+    if X is None:
+        return _without_rows(kind, coverage, named)
     if kind == "classification":
         y = column_or_1d(y)
         check_consistent_length(X, y)
@@ -186,8 +207,8 @@ def compare(models: Any, X: Any, y: Any, *, coverage: float = 0.95) -> Compariso
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         check_consistent_length(X, y)
         found = [_regressed(name, model, X, y, coverage, notes) for name, model in named.items()]
-        if sum("log_evidence" in row for row, _ in found) > 1:
-            notes.append(_EVIDENCE)
+    if sum("log_evidence" in row for row, _ in found) > 1:
+        notes.append(_EVIDENCE)
     main, second = ("log_loss", "error") if kind == "classification" else ("nlpd", "rmse")
     found.sort(key=lambda pair: (pair[0].get(main, np.inf), pair[0][second]))
     best = found[0][1]
@@ -197,6 +218,17 @@ def compare(models: Any, X: Any, y: Any, *, coverage: float = 0.95) -> Compariso
             if len(each) > 1:
                 row["standard_error"] = float(np.std(each - best, ddof=1) / np.sqrt(len(each)))
     return Comparison(kind, len(y), coverage, [row for row, _ in found], notes)
+
+
+def _without_rows(kind: str, coverage: float, named: Mapping[str, Any]) -> Comparison:
+    """What can be said of models alone."""
+    rows = []
+    for name, model in named.items():
+        final, _ = _unwrapped(model)
+        rows.append({"model": name, **_size(final), **_log_evidence(final)})
+    rows.sort(key=lambda row: -row.get("log_evidence", -np.inf))
+    notes = [_EVIDENCE] if sum("log_evidence" in row for row in rows) > 1 else []
+    return Comparison(kind, 0, coverage, rows, notes)
 
 
 def _named(models: Any) -> dict[str, Any]:
@@ -290,7 +322,8 @@ def _regressed(
 def _classified(name: str, model: Any, X: Any, y: Array) -> tuple[Row, Array | None]:
     """The scores of a classifier, and its log loss at each row."""
     model, X = _unwrapped(model, X)
-    row, each, classes = {"model": name, **_size(model)}, None, np.asarray(model.classes_)
+    row, each = {"model": name, **_size(model), **_log_evidence(model)}, None
+    classes = np.asarray(model.classes_)
     new = sorted(set(y.tolist()) - set(classes.tolist()))
     if new:
         raise ValueError(
@@ -315,7 +348,9 @@ def _log_evidence(model: Any) -> Row:
     """Of the targets in their own units, if the model has it."""
     if hasattr(model, "log_evidence_"):
         return {"log_evidence": float(model.log_evidence_)}
-    if hasattr(model, "log_marginal_likelihood_value_") and not model.normalize_y:
+    if hasattr(model, "log_marginal_likelihood_value_") and not getattr(
+        model, "normalize_y", False
+    ):
         return {"log_evidence": float(model.log_marginal_likelihood_value_)}
     return {}
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from sparsebayes.cli.csv_table import target_names
+from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
 from sparsebayes.export.c.compiled import CompilerError, find_compiler, run_c
@@ -20,7 +21,7 @@ from sparsebayes.export.programs.differences import agree, largest_difference
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.one_step import one_step
-from sparsebayes.persistence import StoredModel, load_record
+from sparsebayes.persistence import StoredModel
 from sparsebayes.rows.files import open_file
 
 Array = np.ndarray
@@ -32,7 +33,7 @@ _SERVICE = 1e-4  # of a standard deviation, by which ONNX in single precision ma
 def run(args: Namespace) -> Answer:
     """Write the files, after a comparison with Python if one is asked for, and tell their sizes."""
     kind = _kind(args)
-    record = load_record(args.model)
+    record = open_model(args.model)
     if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")
     export = _Export(kind, record, "float" if args.float else "double", not args.no_std)

@@ -13,10 +13,11 @@ from sklearn.base import is_classifier, is_regressor
 from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import csv_pieces
 from sparsebayes.cli.curves.readings import InverseRows
+from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task
-from sparsebayes.persistence import ModelFileError, StoredModel, load_record
+from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import RVR
 from sparsebayes.rows.files import open_file, rows_at_a_time
 from sparsebayes.rows.table import Table
@@ -28,7 +29,7 @@ def run(args: Namespace) -> Answer:
     for name in ("unknown", "replicates"):
         if getattr(args, name) is not None and not args.inverse:
             raise ValueError(f"--{name} belongs to --inverse; give both or none")
-    record = load_record(args.model)
+    record = open_model(args.model)
     predictions = InverseRows(record, args) if args.inverse else _Predictions(record, args)
     columns: Columns | None = None
     written: list[str] = []

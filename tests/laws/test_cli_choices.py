@@ -43,7 +43,7 @@ def _forgotten():
 def options(command):
     """The options of a command, by name, made anew."""
     sys.modules.pop(f"{ARGUMENTS}.{command}", None)
-    actions = make_parser(command)._actions
+    actions = make_parser([command])._actions
     (commands,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
     return {action.dest: action for action in commands.choices[command]._actions}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 
 from sparsebayes._support.files import check_output as check_file
 from sparsebayes._support.files import write_files
+from sparsebayes._support.printed_table import plain
 from sparsebayes._support.version import package_version
 
 STANDARD = "-"  # stands for stdin or stdout in place of the name of a file
@@ -40,8 +40,9 @@ class Answer:
     def tell(self, args: Namespace) -> None:
         """Print it as the options ask for."""
         if args.json:
-            about = {"sparsebayes": package_version(), "command": args.command}
-            print(json.dumps(plain(about | self.data), allow_nan=False, ensure_ascii=False))
+            head = {"sparsebayes": package_version(), "command": args.command}
+            told = {**head, "notes": [], "written": [], **self.data}
+            print(json.dumps(plain(told), allow_nan=False, ensure_ascii=False))
         elif self.text and not args.quiet:
             print(self.text, file=sys.stderr if to_stdout(args) else sys.stdout)
         if not args.quiet:
@@ -78,18 +79,3 @@ def write_outputs(files: Mapping[Path, bytes | Iterable[bytes]]) -> list[str]:
             else:
                 stream.write(piece)
     return [str(path) for path in files if str(path) != STANDARD]
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold: arrays become lists, and numbers that are not finite None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if hasattr(value, "tolist"):  # arrays and numbers of numpy
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    return str(value)

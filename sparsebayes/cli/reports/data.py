@@ -41,8 +41,6 @@ def inspect_data(record: StoredModel, path: str) -> dict[str, Any]:
         "features": names,
         "targets": [targets] if isinstance(targets, str) else targets,
         "model": {},
-        "notes": [],
-        "written": [],
     }
 
 
