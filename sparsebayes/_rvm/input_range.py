@@ -42,14 +42,22 @@ def training_range_of(model: Any) -> Array:
 
 def before_steps(steps: Any, found: Array, n_inputs: int) -> Array | None:
     """The range before the first steps of a Pipeline; None if their inputs do not correspond."""
+    if found.shape[1] != n_inputs:
+        return None
     try:
         back = _quietly(steps.inverse_transform, found)
-        again = transformed(steps, back) if back.shape[1] == n_inputs else None
     except (AttributeError, NotImplementedError):
         return None
-    if again is None or not np.allclose(again, found, rtol=1e-6, atol=1e-6 * np.ptp(found)):
+    if back.shape != found.shape:
         return None
-    return back
+    # One input after the other goes from its lower end to its upper one, and nothing else moves.
+    ends = np.tri(n_inputs + 1, n_inputs, -1, dtype=bool)
+    again, wanted = (
+        transformed(steps, np.where(ends, back[1], back[0])),
+        np.where(ends, *found[::-1]),
+    )
+    same = np.allclose(again, wanted, rtol=1e-6, atol=1e-6 * np.ptp(found))
+    return back if same else None
 
 
 def transformed(steps: Any, X: Array) -> Array:
