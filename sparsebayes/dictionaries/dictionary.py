@@ -15,7 +15,8 @@ import numpy as np
 import pywt
 
 from sparsebayes._support.validation import check_choice, positive_number, whole_number
-from sparsebayes.basis.kernels import RBF, Centred, Laplacian, LinearSpline, ThinPlateSpline
+from sparsebayes.basis.kernels import RBF, Centred, Laplacian
+from sparsebayes.basis.splines import LinearSpline, ThinPlateSpline
 from sparsebayes.dictionaries.dual_tree import DualTreeTransform
 from sparsebayes.dictionaries.filters import TREES, filters
 from sparsebayes.dictionaries.mdct import MDCTTransform

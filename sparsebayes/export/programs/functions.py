@@ -10,15 +10,8 @@ import numpy as np
 
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.fixed import Fixed
-from sparsebayes.basis.kernels import (
-    RBF,
-    Centred,
-    KernelFunction,
-    Laplacian,
-    LinearSpline,
-    Scaled,
-    ThinPlateSpline,
-)
+from sparsebayes.basis.kernels import RBF, Centred, KernelFunction, Laplacian, Scaled
+from sparsebayes.basis.splines import LinearSpline, ThinPlateSpline
 from sparsebayes.basis.union import Union
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.program import ProgramBuilder, Value
