@@ -5,7 +5,8 @@ from argparse import ArgumentTypeError
 import pytest
 
 from sparsebayes._rvm.options import NOISES
-from sparsebayes.cli import argument_types, main
+from sparsebayes.cli import main
+from sparsebayes.cli.arguments import types
 from sparsebayes.cli.parser import make_parser
 from tests.cli.refusal import fails
 from tests.laws.test_imports import run
@@ -65,9 +66,9 @@ def test_help_names_the_kinds_of_noise(capsys):
 
 
 def test_only_the_chosen_command_has_arguments():
-    assert make_parser("predict").parse_args(["predict", "m", "d"]).csv == "d"
+    assert make_parser(["predict"]).parse_args(["predict", "m", "d"]).csv == "d"
     with pytest.raises(SystemExit):
-        make_parser("fit").parse_args(["predict", "m", "d"])
+        make_parser(["fit"]).parse_args(["predict", "m", "d"])
 
 
 def test_version(capsys):
@@ -84,17 +85,17 @@ def test_an_error_names_the_help(capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
     [
-        (argument_types.positive, "2.5", 2.5),
-        (argument_types.probability, "0.9", 0.9),
-        (argument_types.whole, "0", 0),
-        (argument_types.positive_whole, "3", 3),
-        (argument_types.whole_numbers("auto"), "auto", "auto"),
-        (argument_types.whole_numbers(), "4", 4),
-        (argument_types.whole_numbers(), "1, 12", [1, 12]),
-        (argument_types.axes, "0,-1", (0, -1)),
-        (argument_types.word_or_number(["flat"]), "flat", "flat"),
-        (argument_types.word_or_number(["flat"]), "0.5", 0.5),
-        (argument_types.word_or_number(NOISES), "student", "student"),
+        (types.positive, "2.5", 2.5),
+        (types.probability, "0.9", 0.9),
+        (types.whole, "0", 0),
+        (types.positive_whole, "3", 3),
+        (types.whole_numbers("auto"), "auto", "auto"),
+        (types.whole_numbers(), "4", 4),
+        (types.whole_numbers(), "1, 12", [1, 12]),
+        (types.axes, "0,-1", (0, -1)),
+        (types.word_or_number(["flat"]), "flat", "flat"),
+        (types.word_or_number(["flat"]), "0.5", 0.5),
+        (types.word_or_number(NOISES), "student", "student"),
     ],
 )
 def test_types(kind, text, value):
@@ -104,14 +105,14 @@ def test_types(kind, text, value):
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        (argument_types.positive, "inf", "must be a positive number, got inf"),
-        (argument_types.probability, "1", "must lie between 0 and 1, got '1'"),
-        (argument_types.probability, "x", "must lie between 0 and 1, got 'x'"),
-        (argument_types.whole, "-1", "0 or more, got '-1'"),
-        (argument_types.positive_whole, "0", "1 or more, got '0'"),
-        (argument_types.whole_numbers("auto"), "1,x", "must be 'auto', a whole number or several"),
-        (argument_types.axes, "x", "whole numbers with commas between, got 'x'"),
-        (argument_types.word_or_number(["a", "b"]), "c", "must be 'a', 'b' or a positive number"),
+        (types.positive, "inf", "must be a positive number, got inf"),
+        (types.probability, "1", "must lie between 0 and 1, got '1'"),
+        (types.probability, "x", "must lie between 0 and 1, got 'x'"),
+        (types.whole, "-1", "0 or more, got '-1'"),
+        (types.positive_whole, "0", "1 or more, got '0'"),
+        (types.whole_numbers("auto"), "1,x", "must be 'auto', a whole number or several"),
+        (types.axes, "x", "whole numbers with commas between, got 'x'"),
+        (types.word_or_number(["a", "b"]), "c", "must be 'a', 'b' or a positive number"),
     ],
 )
 def test_types_refuse(kind, text, message):

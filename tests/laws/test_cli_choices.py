@@ -2,11 +2,13 @@
 
 import argparse
 import importlib
+import sys
 
 import pytest
 
 from sparsebayes.cli.parser import make_parser
 
+ARGUMENTS = "sparsebayes.cli.arguments"
 COMMANDS = ("fit", "predict", "inspect", "denoise", "forecast")
 # Options whose words are the library's, and the list that has them.
 CHOICES = {
@@ -30,9 +32,18 @@ WORDS_OR_NUMBER = {
 OWN = {("fit", "task"), ("fit", "class_weight"), ("forecast", "transform")}
 
 
+@pytest.fixture(autouse=True)
+def _forgotten():
+    """Arguments made from another list of names do not stay."""
+    yield
+    for command in COMMANDS:
+        sys.modules.pop(f"{ARGUMENTS}.{command}", None)
+
+
 def options(command):
-    """The options of a command, by name."""
-    actions = make_parser(command)._actions
+    """The options of a command, by name, made anew."""
+    sys.modules.pop(f"{ARGUMENTS}.{command}", None)
+    actions = make_parser([command])._actions
     (commands,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
     return {action.dest: action for action in commands.choices[command]._actions}
 

@@ -1,0 +1,1 @@
+"""Arguments of the commands, a module for each, and what they have in common."""
