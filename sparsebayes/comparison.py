@@ -32,9 +32,10 @@ class Comparison:
 
     Iterating over it gives a dict for each model. ``print`` shows a table, and so do notebooks.
 
-    Attributes
+    Parameters
     ----------
     kind : {"regression", "classification"}
+        What the models do.
     n_rows : int
         Rows that the models were compared on.
     coverage : float
@@ -43,6 +44,21 @@ class Comparison:
         One for each model, see :func:`compare`. What a model does not have is missing.
     notes : list of str
         What to bear in mind.
+
+    See Also
+    --------
+    compare : Makes one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR, compare
+    >>> X = np.linspace(0.0, 1.0, 60)[:, None]
+    >>> y = 2 * X[:, 0] + 0.1 * np.random.default_rng(0).standard_normal(60)
+    >>> models = {name: RVR(name).fit(X[::2], y[::2]) for name in ("linear", "polynomial")}
+    >>> found = compare(models, X[1::2], y[1::2])
+    >>> found.kind, found.n_rows, len(found.rows)
+    ('regression', 30, 2)
     """
 
     def __init__(
@@ -113,7 +129,7 @@ class Comparison:
 
         Returns
         -------
-        comparison : dict
+        dict
             With "kind", "n_rows", "coverage", "models" (a dict for each, None for what a model
             does not have) and "notes".
         """
@@ -129,6 +145,9 @@ class Comparison:
 def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95) -> Comparison:
     """Compare fitted models on rows that were held out.
 
+    It is the last step before one of them is used: which predicts best, by how much, and whether
+    the difference is more than chance.
+
     Parameters
     ----------
     models : dict or list
@@ -143,7 +162,7 @@ def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95
 
     Returns
     -------
-    comparison : Comparison
+    Comparison
         The best first: by `nlpd` or `log_loss`, then those that give no density. Without rows, by
         `log_evidence`.
 
@@ -154,6 +173,10 @@ def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95
         are made of. Where a model gives no standard deviations, what needs them is missing.
         Of a classification: `log_loss`, `difference`, `standard_error`, `error`, `brier`,
         `log_evidence` and `size`.
+
+    See Also
+    --------
+    sparsebayes.scores : The scores by themselves, and scorers for searches.
 
     Notes
     -----

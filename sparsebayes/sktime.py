@@ -67,6 +67,10 @@ class SparseBayesForecaster(BaseForecaster):
         model; with ``update_params=True``, sktime's default, the model is fitted anew to all of
         them. Observations of times that are known already are left out.
 
+    See Also
+    --------
+    sparsebayes.Forecaster : The forecaster itself, without sktime.
+
     Examples
     --------
     >>> from sktime.datasets import load_airline

@@ -231,6 +231,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
+        """How much the prediction depends on each input, (D,); they sum to 1."""
         check_is_fitted(self)
         if isinstance(self._importances, str):
             raise AttributeError(
@@ -240,7 +241,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         return self._importances
 
     def inside(self, X: Any) -> Array:
-        """Whether rows lie inside the training data, where predictions can be believed.
+        """Tell which rows lie inside the training data, where predictions can be believed.
 
         A row is inside if each input lies in the range that it has in the training rows (those
         with weight), extended by a twentieth of its width on each side. Inputs that make no
@@ -252,10 +253,12 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Rows as for `predict`.
 
         Returns
         -------
-        inside : ndarray of bool, (n,)
+        ndarray of bool, (n,)
+            True for rows that are inside.
 
         Raises
         ------
@@ -304,6 +307,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
 
     @property
     def length_scale_(self) -> Array:
+        """The length scale of each input, (D,), as it was given or learned."""
         check_is_fitted(self)
         if not self.basis_.length_scales:
             raise AttributeError(f"No function of basis={self.basis!r} has a length scale.")

@@ -6,13 +6,8 @@ from typing import Any
 
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.fixed import Bias, Linear, Polynomial, Precomputed
-from sparsebayes.basis.kernels import (
-    RBF,
-    KernelFunction,
-    Laplacian,
-    LinearSpline,
-    ThinPlateSpline,
-)
+from sparsebayes.basis.kernels import RBF, KernelFunction, Laplacian
+from sparsebayes.basis.splines import LinearSpline, ThinPlateSpline
 
 NAMES: dict[str, type[Basis]] = {
     "rbf": RBF,
@@ -27,7 +22,33 @@ NAMES: dict[str, type[Basis]] = {
 
 
 def as_basis(basis: Any) -> Basis:
-    """A `Basis` from a name, a basis object or a callable ``k(X, Z)``."""
+    """Make a basis of a name, a basis object or a function of two arguments.
+
+    Estimators do this with their argument `basis`.
+
+    Parameters
+    ----------
+    basis : str, Basis or callable
+        A name such as "rbf"; a basis, which is given back; or ``k(X, Z)``.
+
+    Returns
+    -------
+    Basis
+        Not fitted, unless it was.
+
+    See Also
+    --------
+    RBF : What "rbf" stands for.
+    KernelFunction : What a function of two arguments becomes.
+
+    Examples
+    --------
+    >>> from sparsebayes.basis import as_basis
+    >>> as_basis("rbf")
+    RBF()
+    >>> as_basis("rbf") + "linear"
+    RBF() + Linear()
+    """
     if isinstance(basis, Basis):
         return basis
     if isinstance(basis, str):

@@ -21,10 +21,23 @@ Array = np.ndarray
 class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """`denoise` as a transformer: each row of X is a signal.
 
+    It has a place in pipelines and grid searches. What else `denoise` finds, such as standard
+    deviations, it does not give.
+
     Parameters
     ----------
-    dictionary, method, prior, noise, n_shifts, tol
-        As in `denoise`. A dictionary that is chosen is the same for all rows.
+    dictionary : str or Dictionary, default="auto"
+        What signals are made of. One that is chosen is the same for all rows.
+    method : str, default="average"
+        How coefficients are estimated, as in `denoise`.
+    prior : str or float, default="bic"
+        The price of a coefficient, with ``method="sparse"``.
+    noise : "estimate", "per_level" or float, default="estimate"
+        The noise variance, or how it is estimated.
+    n_shifts : "auto" or int, default="auto"
+        By how many shifts of the signal bases are made of a dictionary.
+    tol : float, default=0.01
+        The gain in log evidence for 1000 samples below which the sequential solver ends.
 
     Attributes
     ----------
@@ -32,6 +45,10 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Samples of a signal.
     feature_names_in_ : ndarray
         Only if X has names.
+
+    See Also
+    --------
+    denoise : For signals of any shape, with all that was found.
 
     Examples
     --------
@@ -71,11 +88,14 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_signals, n_samples)
-        y : ignored
+            The signals, one in each row.
+        y : None
+            Not used.
 
         Returns
         -------
-        self : Denoiser
+        Denoiser
+            This transformer.
         """
         check_choice("method", self.method, tuple(METHODS))
         check_limits(1, self.tol)
@@ -94,10 +114,12 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_signals, n_samples)
+            The signals, one in each row.
 
         Returns
         -------
-        signals : ndarray of shape (n_signals, n_samples)
+        ndarray of shape (n_signals, n_samples)
+            The signals without their noise.
         """
         check_is_fitted(self)
         values = self._check(X, reset=False)

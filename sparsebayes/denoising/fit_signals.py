@@ -120,7 +120,14 @@ def denoise(
 
     Returns
     -------
-    denoised : Denoised
+    Denoised
+        The signal, its standard deviation, the coefficients and the noise variance.
+
+    See Also
+    --------
+    Denoiser : The same as a transformer of scikit-learn.
+    sparsebayes.dictionaries : What signals are made of.
+    sparsebayes.plots.DenoiseDisplay : A figure of the result.
 
     References
     ----------

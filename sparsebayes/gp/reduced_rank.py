@@ -112,6 +112,12 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
     converged_ : bool
     n_features_in_, feature_names_in_
 
+    See Also
+    --------
+    sparsebayes.RVR : Sparser, and with a basis of any functions.
+    LeaveOneOutGPR : A full Gaussian process, tuned by its leave-one-out density.
+    sparsebayes.NoisyInputGPR : For inputs that are known with errors only.
+
     Notes
     -----
     Predictive standard deviations include the noise. The diagonal of K_mm is raised by 1e-10 of its
@@ -175,11 +181,14 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The inputs.
         y : array-like of shape (n_samples,)
+            The targets.
 
         Returns
         -------
-        self : ReducedRankGPR
+        ReducedRankGPR
+            This model, fitted.
         """
         self._check_parameters()
         fixed = as_noise(self.noise)

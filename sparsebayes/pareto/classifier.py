@@ -88,6 +88,12 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         How many classifiers were tried; a multiple of `population`.
     n_features_in_, feature_names_in_
 
+    See Also
+    --------
+    sparsebayes.RVC : One classifier, with probabilities.
+    roc_hull : The best rates that points of a front allow.
+    sparsebayes.plots.ParetoDisplay : A figure of the front.
+
     Notes
     -----
     There is no `predict_proba`: the scale of the weights is arbitrary, and the rates depend on
@@ -155,6 +161,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The inputs.
         y : array-like of shape (n_samples,)
             Labels of any type, two classes.
         X_val, y_val : array-like, default=None
@@ -162,7 +169,8 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        self : ParetoClassifier
+        ParetoClassifier
+            This model, fitted.
         """
         require("pymoo", "ParetoClassifier.fit")
         check_parameters(self)
@@ -289,7 +297,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         min_tpr: float | None = None,
         by: str = "pooled",
     ) -> int:
-        """The classifier of the front that suits a purpose.
+        """Choose the classifier of the front that suits a purpose.
 
         Of all classifiers within the bounds and the budget of kernels the one is taken that has
 
@@ -321,7 +329,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        index : int
+        int
             A row of `front_`, `weights_` and `intercepts_`.
 
         Raises
@@ -344,17 +352,20 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def decision_function(self, X: Any, point: int | None = None, **wishes: Any) -> Array:
-        """``f(x)`` of one classifier; its sign decides, its scale is arbitrary.
+        """Evaluate one classifier, whose sign decides and whose scale is arbitrary.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-        point, **wishes
-            Which one: as in :meth:`choose`.
+            Inputs to decide at.
+        point : int, default=None
+            Which one: a row of `front_`.
+        **wishes : dict
+            Or by what it is chosen, as in :meth:`choose`.
 
         Returns
         -------
-        decision : ndarray, (n,)
+        ndarray, (n,)
             In standard deviations of the scores over the training samples.
         """
         check_is_fitted(self)
@@ -369,33 +380,38 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         return decision
 
     def predict(self, X: Any, point: int | None = None, **wishes: Any) -> Array:
-        """The classes, by one classifier.
+        """Predict the classes, by one classifier.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-        point, **wishes
-            Which one: as in :meth:`choose`. By default the one of least error.
+            Inputs to predict at.
+        point : int, default=None
+            Which one: a row of `front_`.
+        **wishes : dict
+            Or by what it is chosen, as in :meth:`choose`. By default the one of least error.
 
         Returns
         -------
-        labels : ndarray, (n,)
+        ndarray, (n,)
+            Labels, of the type of those in the fit.
         """
         decision = self.decision_function(X, point, **wishes)
         return self.classes_[(decision > 0).astype(np.intp)]
 
     def evaluate(self, X: Any, y: Any) -> Any:
-        """The front on other samples.
+        """Find the rates of the front on other samples.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Their inputs.
         y : array-like of shape (n,)
             Their labels, of both classes.
 
         Returns
         -------
-        front : numpy.recarray, (F,)
+        numpy.recarray, (F,)
             `fpr` and `tpr` there, `complexity` and `n_kernels`, in the order of `front_`.
         """
         check_is_fitted(self)

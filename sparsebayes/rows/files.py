@@ -111,6 +111,11 @@ class CSV(FileRows):
     feature_names : list of str
         The inputs.
 
+    See Also
+    --------
+    Parquet : The same for Parquet files.
+    sparsebayes.Statistics : Sums over rows, formed part by part.
+
     Examples
     --------
     >>> import tempfile
@@ -145,6 +150,7 @@ class Parquet(FileRows):
     Parameters
     ----------
     path : str or path
+        The file.
     target : str or list of str
         The column to predict, or several. A single one may be text or whole numbers: labels.
     features : list of str, default=None
@@ -158,6 +164,11 @@ class Parquet(FileRows):
     ----------
     feature_names : list of str
         The inputs.
+
+    See Also
+    --------
+    CSV : The same for CSV files.
+    sparsebayes.Statistics : Sums over rows, formed part by part.
 
     Examples
     --------

@@ -144,15 +144,16 @@ class BaseSamples(ABC):
         return share
 
     def predictions(self, X: Any) -> Array:
-        """The prediction of each draw, for diagnostics.
+        """Predict with each draw by itself, for diagnostics.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
 
         Returns
         -------
-        predictions : ndarray, (n_chains, n_draws, n), with more than two classes (..., n, K)
+        ndarray, (n_chains, n_draws, n), with more than two classes (..., n, K)
             Of a regression, its mean. Of a classification, the probability of the second of two
             classes, or of each class.
         """
@@ -164,7 +165,9 @@ class BaseSamples(ABC):
         return batches(n_rows, 4 * (outputs * self._draws.beta.size + self._part.n_functions_))
 
     def summary(self, X: Any = None) -> Any:
-        """Means, standard deviations and diagnostics by ArviZ; R-hat should be near 1.
+        """Summarise the draws by means, standard deviations and diagnostics of ArviZ.
+
+        R-hat should be near 1.
 
         Parameters
         ----------
@@ -173,7 +176,7 @@ class BaseSamples(ABC):
 
         Returns
         -------
-        table : pandas.DataFrame
+        pandas.DataFrame
             Rows: noise_variance (of a regression), n_active, lp, and prediction[k] for each row of
             X. Columns: ArviZ's, such as mean, sd, ess_bulk, ess_tail and r_hat.
         """
@@ -211,7 +214,8 @@ class BaseSamples(ABC):
 
         Returns
         -------
-        display : sparsebayes.plots.InclusionDisplay
+        sparsebayes.plots.InclusionDisplay
+            The figure.
         """
         from sparsebayes.plots.inclusion import InclusionDisplay
 

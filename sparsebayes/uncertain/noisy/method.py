@@ -55,7 +55,7 @@ class LearningMethod(BaseEstimator, ABC):
 
     @abstractmethod
     def check(self) -> None:
-        """The parameters are what they should be, or a clear error."""
+        """Raise a clear error if a parameter is not what it should be."""
 
     @abstractmethod
     def learn(
@@ -66,4 +66,23 @@ class LearningMethod(BaseEstimator, ABC):
         rng: np.random.Generator,
         reporter: Reporter,
     ) -> Learned:
-        """Learn what is free in `space`; `variance` is that of the targets."""
+        """Learn from noisy inputs.
+
+        Parameters
+        ----------
+        space : Space
+            What is free, and within which bounds.
+        data : NoisyData
+            The samples and the variances of their inputs.
+        variance : float
+            The variance of the targets.
+        rng : Generator
+            Draws whatever is random.
+        reporter : Reporter
+            Prints the progress.
+
+        Returns
+        -------
+        Learned
+            The hyperparameters, the inputs, and what is needed to predict.
+        """

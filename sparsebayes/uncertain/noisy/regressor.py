@@ -114,6 +114,11 @@ class NoisyInputGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         `Imputation` jointly with the inputs, up to a constant.
     n_features_in_, feature_names_in_
 
+    See Also
+    --------
+    predict_uncertain : Predictions at uncertain inputs, of any model.
+    sparsebayes.ReducedRankGPR : For inputs that are known exactly.
+
     Notes
     -----
     Predictive standard deviations include the noise. With `input_noise` 0 there is nothing to
@@ -167,10 +172,12 @@ class NoisyInputGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             The inputs as observed.
         y : array-like of shape (n_samples,)
+            The targets.
 
         Returns
         -------
-        self : NoisyInputGPR
+        NoisyInputGPR
+            This model, fitted.
         """
         if self.kernel is not None:
             check_kernel(self.kernel)
