@@ -74,8 +74,7 @@ class RelevanceVectorMachine(GuidedMixin, CallbackSupportMixin, BaseEstimator):
     def _check_parameters(self) -> Solver:
         check_switches(bias=self.bias, verbose=self.verbose)
         as_augment(self.augment)
-        if self.adapt is not None:
-            check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"))
+        check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"), or_none=True)
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
 

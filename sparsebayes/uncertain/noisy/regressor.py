@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import check_range, check_switches, remedies
@@ -241,5 +242,5 @@ def as_method(method: Any, n_samples: int) -> LearningMethod:
         return clone(method)
     raise ValueError(
         f"method must be one of {['auto', *METHODS]}, or an object such as "
-        f"StochasticEM(n_chains=4), got {method!r}."
+        f"StochasticEM(n_chains=4), got {method!r}{hint('method', method, METHODS)}."
     )
