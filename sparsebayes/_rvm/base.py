@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,6 +18,7 @@ from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known, desig
 from sparsebayes._rvm.options import as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
@@ -39,9 +40,10 @@ Array = np.ndarray
 _ROWS_PER_SCALE = 5  # samples for each input, of kernels that are no covariances
 
 
-class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
+class RelevanceVectorMachine(GuidedMixin, CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
+    _named_parts: ClassVar = {"basis": as_basis}
     _learns_scales: bool  # whether adapt="auto" learns length scales; labels tell too little
 
     basis: Any
@@ -72,8 +74,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     def _check_parameters(self) -> Solver:
         check_switches(bias=self.bias, verbose=self.verbose)
         as_augment(self.augment)
-        if self.adapt is not None:
-            check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"))
+        check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"), or_none=True)
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes.basis.centres import Some
 from sparsebayes.engine.moments import Functions
 
@@ -24,7 +25,7 @@ def column_hashes(columns: Array) -> Array:
     return np.array([hash(row.tobytes()) for row in rows], dtype=np.int64)
 
 
-class Basis(BaseEstimator, ABC):
+class Basis(GuidedMixin, BaseEstimator, ABC):
     """M functions of x, numbered from 0.
 
     A new basis implements `fit`, which sets the attributes, `columns` and `select`.

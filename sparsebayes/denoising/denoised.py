@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.guesses.mixin import GuidedAttributes
 from sparsebayes.denoising.grid import Grid
 from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.signal_fit import SignalFit
@@ -16,7 +17,7 @@ from sparsebayes.dictionaries import Dictionary
 Array = np.ndarray
 
 
-class Denoised:
+class Denoised(GuidedAttributes):
     """What `denoise` found.
 
     What is costly, such as `std`, is computed when it is first asked for.

@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
 from sparsebayes.forecasting.backtest import Backtest, score_methods
 from sparsebayes.forecasting.calibration import check_calibrate
@@ -24,7 +26,7 @@ from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each
 Array = np.ndarray
 
 
-class Forecaster(BaseEstimator):
+class Forecaster(GuidedMixin, BaseEstimator):
     """Forecasts of a series, or of many, by models that are weighted by their past.
 
     Candidates are exponential smoothing with and without trend and seasons, linear autoregressions
@@ -263,6 +265,7 @@ class Forecaster(BaseEstimator):
         """The index of `y_`, None for arrays."""
         return None if self._one.timeline is None else self._one.timeline.index
 
+    @guided
     def predict(
         self,
         horizon: int,
@@ -328,6 +331,7 @@ class Forecaster(BaseEstimator):
             return mean, cov
         return ahead(mean), self._one.as_frame(cov, self._one.timeline.ahead(len(cov)))
 
+    @guided
     def predict_interval(
         self,
         horizon: int,
