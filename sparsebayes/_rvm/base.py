@@ -19,6 +19,7 @@ from sparsebayes._rvm.options import as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
@@ -39,7 +40,7 @@ Array = np.ndarray
 _ROWS_PER_SCALE = 5  # samples for each input, of kernels that are no covariances
 
 
-class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
+class RelevanceVectorMachine(NamedSummaryMixin, CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
     _learns_scales: bool  # whether adapt="auto" learns length scales; labels tell too little
@@ -60,6 +61,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     augment_variance_: float | Array
     n_features_in_: int
     _input_range: Array
+    _n_rows: int  # with weight, of all parts
     _training_rows: TrainingRows | RowSummary
     _first_centres: Array | None = None  # rows that are centres besides those that a rule draws
 
@@ -221,7 +223,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
 
     def _store_inputs(self, X: Array, weights: Array, sample_weight: Array) -> None:
         """Range and importance of each, from rows with weight and all latent weights, (K, S)."""
-        self._input_range = input_range(X)
+        self._n_rows, self._input_range = len(X), input_range(X)
         try:
             found = input_importances(self.basis_, weights, X, sample_weight)
         except Exception as error:  # the user's own kernel need not accept such rows

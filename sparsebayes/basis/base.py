@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,6 +114,10 @@ class Basis(BaseEstimator, ABC):
         A basis has gradients or has none, whichever of its functions are selected.
         """
         return None
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        """A name for each function, by those of the inputs; empty where it has none of its own."""
+        return [""] * self.n_functions_
 
     def reach(self) -> Array | None:
         """How far each input can go before the functions change, (D,), or one number for all.

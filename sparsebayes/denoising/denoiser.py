@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import as_prior
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS
@@ -18,7 +19,7 @@ from sparsebayes.dictionaries import as_dictionary
 Array = np.ndarray
 
 
-class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Denoiser(SummaryMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """`denoise` as a transformer: each row of X is a signal.
 
     Parameters

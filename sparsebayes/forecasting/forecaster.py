@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
 from sparsebayes.forecasting.backtest import Backtest, score
 from sparsebayes.forecasting.calibration import check_calibrate
@@ -24,7 +25,7 @@ from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each
 Array = np.ndarray
 
 
-class Forecaster(BaseEstimator):
+class Forecaster(SummaryMixin, BaseEstimator):
     """Forecasts of a series, or of many, by models that are weighted by their past.
 
     Candidates are exponential smoothing with and without trend and seasons, linear autoregressions

@@ -22,6 +22,7 @@ from sparsebayes._support.calibration import (
     check_calibrate,
 )
 from sparsebayes._support.predictive import GaussianRegressorMixin
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
     check_choice,
     check_limits,
@@ -43,7 +44,9 @@ LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol;
 SELECTIONS = ("evidence", "posterior", "random")
 
 
-class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator):
+class ReducedRankGPR(
+    NamedSummaryMixin, InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator
+):
     """Gaussian process regression of reduced rank, on a support set of the training inputs.
 
     The model is ``f(x) = Σ_m w_m k(x, x_m)`` over M support inputs with ``w ~ N(0, K_mm⁻¹)``: at
