@@ -20,6 +20,7 @@ from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
@@ -40,7 +41,7 @@ Array = np.ndarray
 _ROWS_PER_SCALE = 5  # samples for each input, of kernels that are no covariances
 
 
-class RelevanceVectorMachine(GuidedMixin, CallbackSupportMixin, BaseEstimator):
+class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
     _named_parts: ClassVar = {"basis": as_basis}
@@ -62,6 +63,7 @@ class RelevanceVectorMachine(GuidedMixin, CallbackSupportMixin, BaseEstimator):
     augment_variance_: float | Array
     n_features_in_: int
     _input_range: Array
+    _n_rows: int  # with weight, of all parts
     _training_rows: TrainingRows | RowSummary
     _first_centres: Array | None = None  # rows that are centres besides those that a rule draws
 
@@ -222,7 +224,7 @@ class RelevanceVectorMachine(GuidedMixin, CallbackSupportMixin, BaseEstimator):
 
     def _store_inputs(self, X: Array, weights: Array, sample_weight: Array) -> None:
         """Range and importance of each, from rows with weight and all latent weights, (K, S)."""
-        self._input_range = input_range(X)
+        self._n_rows, self._input_range = len(X), input_range(X)
         try:
             found = input_importances(self.basis_, weights, X, sample_weight)
         except Exception as error:  # the user's own kernel need not accept such rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -225,6 +226,10 @@ class Basis(GuidedMixin, BaseEstimator, ABC):
             The gradients; None if some function is not linear.
         """
         return None
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        """A name for each function, by those of the inputs; empty where it has none of its own."""
+        return [""] * self.n_functions_
 
     def reach(self) -> Array | None:
         """Tell how far each input can go before the functions change.

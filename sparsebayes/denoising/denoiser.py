@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import as_prior
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS
@@ -19,7 +20,7 @@ from sparsebayes.dictionaries import as_dictionary
 Array = np.ndarray
 
 
-class Denoiser(GuidedMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """`denoise` as a transformer: each row of X is a signal.
 
     It has a place in pipelines and grid searches. What else `denoise` finds, such as standard

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
 from sparsebayes.forecasting.backtest import Backtest, score_methods
 from sparsebayes.forecasting.calibration import check_calibrate
@@ -26,7 +27,7 @@ from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each
 Array = np.ndarray
 
 
-class Forecaster(GuidedMixin, BaseEstimator):
+class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
     """Forecasts of a series, or of many, by models that are weighted by their past.
 
     Candidates are exponential smoothing with and without trend and seasons, linear autoregressions

@@ -23,6 +23,7 @@ from sparsebayes._support.calibration import (
 )
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import GaussianRegressorMixin
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
     check_choice,
     check_limits,
@@ -45,7 +46,12 @@ SELECTIONS = ("evidence", "posterior", "random")
 
 
 class ReducedRankGPR(
-    GuidedMixin, InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator
+    GuidedMixin,
+    NamedSummaryMixin,
+    InverseMixin,
+    GaussianRegressorMixin,
+    RegressorMixin,
+    BaseEstimator,
 ):
     """Gaussian process regression of reduced rank, on a support set of the training inputs.
 

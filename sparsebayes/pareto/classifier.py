@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsebayes._support.batching import batches, memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.optional import require
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
@@ -31,7 +32,7 @@ from sparsebayes.pareto.inputs import (
 Array = np.ndarray
 
 
-class ParetoClassifier(GuidedMixin, ClassifierMixin, BaseEstimator):
+class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEstimator):
     """A front of sparse kernel classifiers of two classes, of which the user chooses one.
 
     A classifier says ``classes_[1]``, the positive class, where ``f(x) = b + Σ_m w_m φ_m(x) > 0``.

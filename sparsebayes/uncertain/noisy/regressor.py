@@ -16,6 +16,7 @@ from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_range, check_switches, remedies
 from sparsebayes.gp.kernels import check_kernel, default_kernel
 from sparsebayes.gp.targets import centred
@@ -41,7 +42,9 @@ NOISE = (1e-8, 10.0)  # bounds of the output noise, in units of the variance of 
 FACTOR = (0.01, (1e-6, 1.0))  # input noise to begin with and its bounds, in variances of the inputs
 
 
-class NoisyInputGPR(GuidedMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator):
+class NoisyInputGPR(
+    GuidedMixin, NamedSummaryMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator
+):
     """Gaussian process regression on training inputs that are known with noise.
 
     The inputs of the training set are observed as ``u_n``, and the true ones are
