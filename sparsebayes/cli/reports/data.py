@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparsebayes.persistence import StoredModel
+from sparsebayes.cli.reports.report import stored_summary
+from sparsebayes.persistence import StoredModel, final_estimator
 
 if TYPE_CHECKING:
     from sparsebayes.cli.fit import FitResult, TrainingData
@@ -15,6 +16,8 @@ def fit_data(result: FitResult, data: TrainingData, written: list[str]) -> dict[
     held_out = None
     if result.held_out:
         held_out = {"folds": result.folds, "scores": _by_target(data, result.held_out)}
+    final = final_estimator(result.model)
+    names = {"feature_names": data.features, "target_names": data.targets}
     return {
         "source": data.source,
         "rows": data.n_rows,
@@ -22,7 +25,7 @@ def fit_data(result: FitResult, data: TrainingData, written: list[str]) -> dict[
         "why": data.why,
         "features": data.features,
         "targets": data.targets,
-        "model": {},
+        "model": final.summary(**names).to_dict(),
         "training": {"rows": result.judged, "scores": _by_target(data, result.training)},
         "cross_validation": held_out,
         "notes": result.notes,
@@ -40,7 +43,7 @@ def inspect_data(record: StoredModel, path: str) -> dict[str, Any]:
         "written_by": record.version,
         "features": names,
         "targets": [targets] if isinstance(targets, str) else targets,
-        "model": {},
+        "model": stored_summary(record).to_dict(),
     }
 
 

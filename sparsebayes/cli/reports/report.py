@@ -69,16 +69,14 @@ def inspect_report(record: StoredModel, path: str) -> str:
         rows.append(("targets", listed(record.target_name)))
     else:
         rows.append(("target", record.target_name or "not named"))
-    if not hasattr(final, "summary"):  # sums, which no model was made of
-        return "\n".join(aligned([*rows, ("model", " ".join(f"{final}".split()))]))
-    found = _stored(record, names)
+    found = stored_summary(record)
     rows += found.rows(without=("inputs", "targets"))
     return "\n".join([*aligned(rows), *found.table_lines()])
 
 
-def _stored(record: StoredModel, names: list[str]) -> Summary:
+def stored_summary(record: StoredModel) -> Summary:
     """The summary of a stored model, with the names in the file."""
-    final = record.final
+    final, names = record.final, record.feature_names
     if not isinstance(final, NamedSummaryMixin):
         return final.summary()
     known = len(names) == getattr(final, "n_features_in_", 0)  # steps may change their number
