@@ -25,6 +25,7 @@ from sparsebayes._support.guesses.attributes import ATTRIBUTES
 from sparsebayes._support.guesses.mixin import GuidedMixin, _documented
 from sparsebayes._support.guesses.names import HOMES, NAMES
 from sparsebayes._support.guesses.values import VALUES
+from sparsebayes.sktime import SparseBayesForecaster
 from tests.laws.test_house import PUBLIC
 
 X = np.random.default_rng(0).standard_normal((40, 2))
@@ -42,7 +43,7 @@ BARE = re.compile(r"unexpected keyword|object has no attribute|takes no argument
 def public_classes():
     """Every public class of ours that has parameters."""
     modules = [importlib.import_module(f"sparsebayes.{name}") for name in PUBLIC]
-    found = {getattr(module, name) for module in modules for name in module.__all__}
+    found = [getattr(module, name) for module in modules for name in module.__all__]
     ours = {kind for kind in found if isinstance(kind, type) and issubclass(kind, BaseEstimator)}
     return sorted((kind for kind in ours if not inspect.isabstract(kind)), key=lambda c: c.__name__)
 
@@ -110,7 +111,7 @@ CALL = re.compile(r"\b[A-Z]\w*\((?:[^()]|\([^()]*\))*\)")
 
 def by_name(key):
     """The class or function that an entry is about, some for a base class."""
-    public = {kind.__name__: kind for kind in CLASSES}
+    public = {kind.__name__: kind for kind in (*CLASSES, SparseBayesForecaster)}
     if key in public:
         return [public[key]]
     if hasattr(sparsebayes, key):
@@ -125,9 +126,9 @@ def code_in(remedy):
 @pytest.mark.parametrize("key", list(ARGUMENTS))
 def test_remedies_of_arguments(key):
     """Arguments that are named exist, and examples of calls can be made."""
-    space = {**vars(gp_kernels), **{name: getattr(sparsebayes, name) for name in sparsebayes.__all__},
-             **{name: getattr(basis, name) for name in basis.__all__ if name != "RBF"},
-             **vars(dictionaries), **vars(uncertain), "a": 1.0, "b": 1.0, "inputs": None}  # fmt: skip
+    space = {**vars(gp_kernels), **vars(dictionaries), **vars(uncertain), **vars(basis)}
+    space |= {name: getattr(sparsebayes, name) for name in sparsebayes.__all__}
+    space |= {"a": 1.0, "b": 1.0, "inputs": None}
     space |= dict.fromkeys(("alpha_1", "alpha_2", "lambda_1", "lambda_2"), 1e-6)
     space["StandardScaler"] = object
     owner, _, method = key.partition(".")
@@ -135,7 +136,7 @@ def test_remedies_of_arguments(key):
     assert targets
     for target in targets:
         called = getattr(target, method) if method else target
-        known = set(inspect.signature(called).parameters)
+        known, space[target.__name__] = set(inspect.signature(called).parameters), target
         for guess, remedy in ARGUMENTS[key].items():
             if guess in known:
                 continue
@@ -152,20 +153,14 @@ def test_remedies_of_arguments(key):
 
 def test_words_for_one_argument():
     for name, words in SAME.items():
-        assert (
-            any(name in inspect.signature(kind).parameters for kind in CLASSES) or name == "n_jobs"
-        )
+        assert any(name in inspect.signature(kind).parameters for kind in CLASSES)
         assert name not in words.split()
 
 
 @pytest.mark.parametrize("key", list(ATTRIBUTES))
 def test_remedies_of_attributes(key):
     """Learned attributes that are named are those of the documentation, and methods exist."""
-    owners = by_name(key) or [
-        kind
-        for kind in (sparsebayes.PosteriorSamples,)
-        if key in [b.__name__ for b in kind.__mro__]
-    ]
+    owners = [sparsebayes.PosteriorSamples] if key == "BaseSamples" else by_name(key)
     assert owners
     for remedy in ATTRIBUTES[key].values():
         for name in re.findall(r"(?<![\w.(])([a-z]\w*_)(?!\w)", remedy):
@@ -212,7 +207,7 @@ def test_copies_and_signatures(kind):
     assert set(inspect.signature(kind).parameters) == set(model.get_params(deep=False))
     bare = kind.__new__(kind)  # as copies and pickles begin
     for name in inspect.signature(kind).parameters:
-        assert not hasattr(bare, name)
+        assert hasattr(bare, name) == hasattr(kind, name)
 
 
 def test_learned_attributes_are_documented():
