@@ -338,3 +338,4 @@ ARGUMENTS: Table = spelled_out(
         },
     }
 )
+ARGUMENTS["SparseBayesForecaster"] = ARGUMENTS["Forecaster"]  # the same, for sktime

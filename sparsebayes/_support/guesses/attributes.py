@@ -199,7 +199,7 @@ ATTRIBUTES: Table = spelled_out(
         },
         "Basis": {
             "transform": "use columns(X)",
-            "get_feature_names_out": "functions have numbers: relevance_ of a fitted model",
+            "get_feature_names_out": "its functions have numbers, in the order of columns(X)",
             "length_scale_bounds": "length scales are learned without bounds",
             "theta": "length scales are in length_scale",
             "predict": "a basis is a part of a model: RVR({name}()).fit(X, y).predict(X)",

@@ -27,10 +27,20 @@ class GuidedAttributes:
 
         def __getattr__(self, name: str) -> Any:
             # Asked for only after the usual search failed. Where the class has the name, a property
-            # raised an error of its own, which is raised again.
+            # of a fitted model raised an error of its own, which is raised again.
+            _check_fitted(self, name)
             if any(name in vars(kind) for kind in type(self).__mro__):
                 return object.__getattribute__(self, name)
             raise _unknown_attribute(self, name)
+
+
+def _check_fitted(model: Any, name: str) -> None:
+    """What `fit` sets is there, or an error that says that it will be."""
+    kind: Any = type(model)
+    if is_learned(name) and name in _documented(kind) and not any(map(is_learned, vars(model))):
+        raise NotFittedError(
+            f"{kind.__name__} has no attribute {name!r} before it is fitted; call fit first."
+        )
 
 
 def _unknown_attribute(model: Any, name: str) -> AttributeError:
@@ -39,8 +49,6 @@ def _unknown_attribute(model: Any, name: str) -> AttributeError:
     if name.startswith("_") or name in _parameters(kind):  # of copies and pickles, for example
         return AttributeError(start)
     documented = _documented(kind)
-    if name in documented and is_learned(name) and not any(map(is_learned, vars(model))):
-        return NotFittedError(f"{start} before it is fitted; call fit first.")
     if documented.get(name):
         return AttributeError(f"{start} after this fit. What it is: {documented[name]}")
     remedy = lookup(ATTRIBUTES, [one.__name__ for one in kind.__mro__], name, kind.__name__)

@@ -77,7 +77,6 @@ VALUES: Table = spelled_out(
             "vb variational": "use inference='mean_field'",
             "none auto": "inference='laplace' is the default",
         },
-        "seasons": {"false no": "seasons=None is none", "true yes": "seasons='auto' finds them"},
         "transform": {
             "false no none": "transform=None models the series as it is",
             "true boxcox box-cox": "transform='auto' tries the logarithm, or the root of counts",
