@@ -9,20 +9,24 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sparsebayes.rows.csv_reader import CSVFile
+from sparsebayes.rows.dialect.reading import Reading
+from sparsebayes.rows.files import open_file
 from sparsebayes.rows.table import Table
 
 TargetName = str | list[str] | None  # as a model file has it
 
 
-def read_table(path: str | os.PathLike[str], *, keep_empty: bool = False) -> Table:
-    """All rows of a CSV file whose first row names the columns.
+def read_table(
+    path: str | os.PathLike[str], reading: Reading | None = None, *, keep_empty: bool = False
+) -> tuple[Table, str | None]:
+    """All rows of a file, and how it was read.
 
     Lines without any cell are left out, and rows of empty cells unless `keep_empty` says that
     they are missing values.
     """
-    (table,) = CSVFile(path, keep_empty=keep_empty).tables([], None)
-    return table
+    file = open_file(path, reading, keep_empty=keep_empty)
+    (table,) = file.tables([], None)
+    return table, file.told
 
 
 def target_names(stored: TargetName, count: int) -> list[str]:
