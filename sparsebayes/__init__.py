@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsebayes.classification import RVC
+    from sparsebayes.comparison import Comparison, compare
     from sparsebayes.denoising import Denoised, Denoiser, denoise
     from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness, Trace
     from sparsebayes.engine.solvers.em import EM
@@ -21,6 +22,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "RVC": "sparsebayes.classification",
+    "Comparison": "sparsebayes.comparison",
+    "compare": "sparsebayes.comparison",
     "RVR": "sparsebayes.regression",
     "Statistics": "sparsebayes.regression",
     "StudentT": "sparsebayes.regression",
@@ -51,6 +54,7 @@ __all__ = [
     "RVC",
     "RVR",
     "ClassificationSamples",
+    "Comparison",
     "Denoised",
     "Denoiser",
     "Flat",
@@ -68,6 +72,7 @@ __all__ = [
     "Subspace",
     "Trace",
     "__version__",
+    "compare",
     "denoise",
     "loo_log_predictive",
     "predict_uncertain",

@@ -18,6 +18,7 @@ _EXTRAS = {
     "pyarrow": "parquet",
     "pymoo": "pareto",
     "scoringrules": "scores",
+    "shtab": "completion",
     "skl2onnx": "onnx",
     "skops": "persistence",
     "skpro": "sktime",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes.cli.progress_line import ProgressLine, bar
+from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.rows.chunk import Chunk
 from sparsebayes.rows.files import FileRows, rows_at_a_time
 from sparsebayes.rows.sample import Sample

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -49,3 +49,9 @@ def format_table(columns: Mapping[str, np.ndarray], *, header: bool = True) -> s
         writer.writerow(columns)
     writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
     return stream.getvalue()
+
+
+def csv_pieces(parts: Iterable[Mapping[str, np.ndarray]]) -> Iterator[str]:
+    """A CSV text, piece by piece."""
+    for k, columns in enumerate(parts):
+        yield format_table(columns, header=k == 0)

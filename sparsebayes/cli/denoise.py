@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from sparsebayes._support.files import check_output, write_files
 from sparsebayes._support.version import package_version
 from sparsebayes.cli.csv_table import format_table, read_table
-from sparsebayes.cli.figures import check_directory, new_axes, png
 from sparsebayes.cli.media import OTHERS, SUFFIXES, Media, encode_npy, place, read_media
-from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned, joined
+from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
+from sparsebayes.cli.reports.figures import check_directory, new_axes, png
+from sparsebayes.cli.reports.progress_line import ProgressLine
 from sparsebayes.denoising import LONGEST, METHODS, Denoised, denoise
 from sparsebayes.rows.table import Table, TableError, is_missing, is_number
 
@@ -46,42 +46,9 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-def run(args: Namespace) -> None:
-    """Denoise, write the files, and print the report."""
+def run(args: Namespace) -> Answer:
+    """Denoise, and write the files."""
     _check_files(args)
-    files, report = _denoise_file(args)
-    if args.figures:
-        Path(args.figures).mkdir(parents=True, exist_ok=True)
-    write_files(files)
-    if not args.quiet:
-        print(report)
-
-
-def _check_files(args: Namespace) -> None:
-    """Raise before the work what would spoil the files after it."""
-    for output in filter(None, (args.output, args.std)):
-        check_output(output, args.input)
-    if args.std and Path(args.std).resolve() == Path(args.output).resolve():
-        raise ValueError(f"--std {args.std!r} is also the output; choose another name")
-    if args.figures:
-        check_directory(args.figures)
-
-
-def _denoise_file(args: Namespace) -> tuple[dict[Path, Any], str]:
-    """Denoise a file.
-
-    Parameters
-    ----------
-    args : Namespace
-        The options of the command.
-
-    Returns
-    -------
-    files : dict of Path to bytes
-        Files to write, by name; the bytes of long ones come piece by piece.
-    report : str
-        Text of the report.
-    """
     kind = _check_options(args)
     start = time.monotonic()
     with ProgressLine(quiet=args.quiet) as line:
@@ -90,10 +57,24 @@ def _denoise_file(args: Namespace) -> tuple[dict[Path, Any], str]:
         outcome = _denoise(data, args, line)
         line.text = f"writing {args.output}"
         files = {Path(args.output): data.encode(outcome.signal, outcome.std)}
-    if args.std:
-        files[Path(args.std)] = encode_npy(outcome.std)
-    files |= outcome.figures
-    return files, _report(data, outcome, args, time.monotonic() - start, files)
+        if args.std:
+            files[Path(args.std)] = encode_npy(outcome.std)
+        files |= outcome.figures
+        if args.figures:
+            Path(args.figures).mkdir(parents=True, exist_ok=True)
+        written = write_outputs(files)
+    found = _data(data, outcome, args, time.monotonic() - start, written)
+    return Answer(_report(data, outcome, args, found), found)
+
+
+def _check_files(args: Namespace) -> None:
+    """Raise before the work what would spoil the files after it."""
+    for output in (args.output, args.std):
+        check_output(output, args.input)
+    if args.std and Path(args.std).resolve() == Path(args.output).resolve():
+        raise ValueError(f"--std {args.std!r} is also the output; choose another name")
+    if args.figures:
+        check_directory(args.figures)
 
 
 def _check_options(args: Namespace) -> str:
@@ -105,7 +86,8 @@ def _check_options(args: Namespace) -> str:
             f"{args.input}: files of type {suffix or 'none'!r} cannot be denoised; those of type "
             f"{', '.join(_KINDS)} can"
         )
-    if _KINDS.get(Path(args.output).suffix.lower()) not in (kind, OTHERS.get(kind, kind)):
+    output = kind if args.output == STANDARD else _KINDS.get(Path(args.output).suffix.lower())
+    if output not in (kind, OTHERS.get(kind, kind)):
         ends = f"{kind} or {OTHERS[kind]}" if kind in OTHERS else kind
         raise ValueError(
             f"output {args.output!r} must be of the type of the input; let its name end in {ends}"
@@ -122,7 +104,8 @@ def _check_options(args: Namespace) -> str:
 
 
 def _media(args: Namespace) -> Media:
-    return read_media(args.input, args.output, volume=bool(args.volume))
+    output = None if args.output == STANDARD else args.output
+    return read_media(args.input, output, volume=bool(args.volume))
 
 
 def _column(args: Namespace) -> Media:
@@ -259,18 +242,40 @@ def _figure(result: Denoised, y: np.ndarray, t: np.ndarray | None) -> bytes:
     return png(display.plot(axes).figure_)
 
 
-def _report(
-    data: Media, outcome: Outcome, args: Namespace, seconds: float, files: Iterable[Path]
-) -> str:
+def _data(
+    data: Media, outcome: Outcome, args: Namespace, seconds: float, written: list[str]
+) -> dict[str, Any]:
+    """What is to be said of the results, for programs."""
+    results = outcome.results
+    variances = np.concatenate([np.ravel(one.noise_variance) for one in results])
+    kept, count = _counts(results)
+    return {
+        "source": data.source,
+        "shape": list(data.values.shape),
+        "missing": outcome.missing,
+        "dictionaries": list(dict.fromkeys(map(_dictionaries, results))),
+        "method": args.method,
+        "noise_model": args.noise_model,
+        "noise_std": np.sqrt(variances),
+        "kept": kept,
+        "coefficients": count,
+        "removed": outcome.removed / outcome.energy if outcome.energy > 0 else 0.0,
+        "seconds": seconds,
+        "notes": outcome.notes,
+        "written": written,
+    }
+
+
+def _report(data: Media, outcome: Outcome, args: Namespace, found: dict[str, Any]) -> str:
     results = outcome.results
     filled = f", {outcome.missing} missing (filled)" if outcome.missing else ""
     given = "" if isinstance(args.noise, str) else " (given)"
-    variances = np.concatenate([np.ravel(one.noise_variance) for one in results])
-    noise = joined([f"{std:.4g}" for std in np.sqrt(variances)])
-    removed = outcome.removed / outcome.energy if outcome.energy > 0 else 0.0
+    noise = joined([f"{std:.4g}" for std in found["noise_std"]])
+    averaged = any(one.method == "average" for one in results)
+    how = "kept by more than half," if averaged else "kept"
     rows: Rows = [
         ("data", f"{data.source}: {data.about}{filled}"),
-        ("dictionary", joined(list(dict.fromkeys(map(_dictionaries, results))))),
+        ("dictionary", joined(found["dictionaries"])),
         ("method", joined(list(dict.fromkeys(map(_how, results))))),
     ]
     if any(one.method == "sparse" for one in results):
@@ -279,12 +284,12 @@ def _report(
         rows.append(("noise model", args.noise_model))
     rows += [
         ("noise std", noise + given),
-        ("coefficients", _kept(results)),
-        ("removed", f"{100 * removed:.3g} % of the variance"),
-        ("time", f"{seconds:.2f} s"),
+        ("coefficients", f"{found['kept']} {how} of {found['coefficients']}"),
+        ("removed", f"{100 * found['removed']:.3g} % of the variance"),
+        ("time", f"{found['seconds']:.2f} s"),
     ]
     rows += [("note", note) for note in outcome.notes]
-    rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
+    rows += [("written" if k == 0 else "", path) for k, path in enumerate(found["written"])]
     return "\n".join([f"sparsebayes {package_version()}: denoising", "", *aligned(rows)])
 
 
@@ -300,14 +305,11 @@ def _dictionaries(result: Denoised) -> str:
     )
 
 
-def _kept(results: Iterable[Denoised]) -> str:
-    """How many coefficients were kept; averages drop none."""
+def _counts(results: Iterable[Denoised]) -> tuple[int, int]:
+    """How many coefficients were kept, and of how many; averages drop none."""
     kept = count = 0
-    how = "kept"
     for result in results:
         kept += int(np.sum(result.n_active))
-        if result.method == "average":
-            how, count = "kept by more than half,", count + result.signal.size
-        else:
-            count += np.size(result.coefficients)
-    return f"{kept} {how} of {count}"
+        averaged = result.method == "average"
+        count += result.signal.size if averaged else np.size(result.coefficients)
+    return kept, count

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from sparsebayes._support.files import check_output, write_files
 from sparsebayes.cli.csv_table import target_names
+from sparsebayes.cli.model_file import open_model
+from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
 from sparsebayes.export.c.compiled import CompilerError, find_compiler, run_c
 from sparsebayes.export.onnx.runtime import run_onnx
@@ -20,7 +21,7 @@ from sparsebayes.export.programs.differences import agree, largest_difference
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.one_step import one_step
-from sparsebayes.persistence import StoredModel, load_record
+from sparsebayes.persistence import StoredModel
 from sparsebayes.rows.files import open_file
 
 Array = np.ndarray
@@ -29,44 +30,67 @@ _SUFFIXES = {".c": "c", ".onnx": "onnx", ".json": "json"}
 _SERVICE = 1e-4  # of a standard deviation, by which ONNX in single precision may differ
 
 
-def run(args: Namespace) -> None:
+def run(args: Namespace) -> Answer:
     """Write the files, after a comparison with Python if one is asked for, and tell their sizes."""
     kind = _kind(args)
-    record = load_record(args.model)
+    record = open_model(args.model)
     if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")
     export = _Export(kind, record, "float" if args.float else "double", not args.no_std)
-    place = Path(args.output or f"model.{kind}")
+    place = Path(args.output if args.output not in (None, STANDARD) else f"model.{kind}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         files = export.files(place)
-    notes = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
-    if args.output:
-        for path in files:
-            check_output(str(path), args.model, args.check)
-    told = []
+    notes = [
+        " ".join(str(one.message).split())
+        for one in caught
+        if issubclass(one.category, UserWarning)
+    ]
+    about = None
+    if kind == "c":  # what the header says of the size
+        header = next(content for path, content in files.items() if path.suffix == ".h").decode()
+        about = header.splitlines()[1].strip(" *")
+    if args.output == STANDARD:
+        files = {Path(STANDARD): files[place]}
+    for path in files if args.output else ():
+        check_output(str(path), args.model, args.check)
+    check = None
     if args.check is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the files have told them
-            told = _checked(export, args.check)
-    if args.output:
-        write_files(files)
-        sizes = ", ".join(f"{path.name} ({len(content)} bytes)" for path, content in files.items())
-        print(f"written: {sizes}")
-    if kind == "c":  # what the header says of the size
-        header = next(content for path, content in files.items() if path.suffix == ".h").decode()
-        print(header.splitlines()[1].strip(" *"))
-    for line in [*told, *(f"note: {' '.join(note.split())}" for note in notes)]:
-        print(line)
+            check = _checked(export, args.check)
+    written = write_outputs(files) if args.output else []
+    sizes = {path: len(files[Path(path)]) for path in written}
+    lines = []
+    if written:
+        told = (f"{Path(path).name} ({size} bytes)" for path, size in sizes.items())
+        lines.append(f"written: {', '.join(told)}")
+    lines += [about] if about else []
+    lines += check.lines if check else []
+    lines += [f"note: {note}" for note in notes]
+    data = {
+        "model": args.model,
+        "format": kind,
+        "precision": export.dtype,
+        "about": about,
+        "check": check and {name: getattr(check, name) for name in ("rows", "difference", "size")},
+        "notes": notes,
+        "written": written,
+        "bytes": list(sizes.values()),
+    }
+    return Answer("\n".join(lines), data)
 
 
 def _kind(args: Namespace) -> str:
     """What to write: as asked for, or by the name of the file."""
-    by_name = _SUFFIXES.get(Path(args.output).suffix) if args.output else None
+    piped = args.output == STANDARD
+    by_name = _SUFFIXES.get(Path(args.output).suffix) if args.output and not piped else None
     kind: str | None = args.to or by_name
     if kind is None:
         raise ValueError("--to is needed: c, onnx or json, unless -o names a file of that type")
-    if args.output and by_name != kind:
+    if piped and kind == "c":
+        raise ValueError("-o -: C is two files, which stdout cannot hold; name one of them with -o")
+    if args.output and not piped and by_name != kind:
         raise ValueError(f"-o {args.output}: the name of the file must end in .{kind}")
     if args.output is None and args.check is None:
         raise ValueError("-o is needed: the file to write (or --check to compare only)")
@@ -113,18 +137,22 @@ class _Export:
             return self.record.feature_names
         return program_of(self.record.model).feature_names
 
-    def predict(self, X: Array) -> tuple[dict[str, Array], list[str]]:
-        """What was exported says of the rows of X, and lines to tell; nothing if it cannot run."""
+    def predict(self, X: Array) -> tuple[dict[str, Array], str, int | None]:
+        """What was exported says of the rows of X, a line to tell, and bytes of compiled code.
+
+        Nothing is said of the rows where it cannot run.
+        """
         outputs = ["probabilities"] if is_classifier(self.record.model) else ["mean", "std"]
         outputs = outputs if self.std else ["mean"]
         if self.kind == "json":
-            return self._program().program.run(X), []
+            return self._program().program.run(X), "", None
         if self.kind == "onnx":
             found = to_onnx(self.record.model, dtype=self.dtype, std=self.std)
-            return run_onnx(found, X, outputs), []
+            return run_onnx(found, X, outputs), "", None
         compiler = find_compiler()
         if compiler is None:
-            return {}, ["not compared: no C compiler found (cc, gcc or clang; CC names another)"]
+            missing = "not compared: no C compiler found (cc, gcc or clang; CC names another)"
+            return {}, missing, None
         try:
             values, size = run_c(
                 self.record.model, X, dtype=self.dtype, std=self.std, compiler=compiler
@@ -133,10 +161,21 @@ class _Export:
             raise ValueError(
                 f"--check: {error}; CC must name a compiler for this machine, or leave --check out"
             ) from error
-        return values, [f"compiled by {' '.join(compiler)}: {size} bytes of code and constants"]
+        by = " ".join(compiler)
+        return values, f"compiled by {by}: {size} bytes of code and constants", size
 
 
-def _checked(export: _Export, csv: str) -> list[str]:
+@dataclass(frozen=True)
+class _Check:
+    """A comparison with Python: the largest difference, None if it could not be made."""
+
+    rows: int
+    lines: list[str]
+    difference: float | None = None
+    size: int | None = None
+
+
+def _checked(export: _Export, csv: str) -> _Check:
     """Compare with Python at the rows of a file; an error if they differ."""
     file = open_file(csv)
     names = export.inputs() or file.header.columns
@@ -149,9 +188,10 @@ def _checked(export: _Export, csv: str) -> list[str]:
         if not np.isfinite(X).all():
             raise ValueError(f"--float: {csv} has numbers that single precision does not")
     right = _by_python(export.record.model, X)
-    found, lines = export.predict(X)
+    found, line, size = export.predict(X)
+    lines = [line] if line else []
     if not found:
-        return lines
+        return _Check(len(X), lines)
     limit = _SERVICE if export.kind == "onnx" and export.dtype == "float" else None
     difference = largest_difference(found, right)
     of = " of a standard deviation" if "std" in right else ""
@@ -161,7 +201,8 @@ def _checked(export: _Export, csv: str) -> list[str]:
             f"--check {csv}: the largest difference from Python is {difference:.2g}{of}; {remedy}"
         )
     rows = f"{len(X)} row{'s' if len(X) > 1 else ''}"
-    return [*lines, f"largest difference from Python at {rows}: {difference:.2g}{of}"]
+    lines.append(f"largest difference from Python at {rows}: {difference:.2g}{of}")
+    return _Check(len(X), lines, difference, size)
 
 
 def _by_python(model: Any, X: Array) -> dict[str, Array]:

@@ -12,13 +12,14 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes._support.files import check_output, write_files
 from sparsebayes.basis import as_basis
 from sparsebayes.cli.chunks import LARGE, ScaledChunks, refuse_whole
-from sparsebayes.cli.figures import check_directory, new_axes, png
-from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import fit_report
-from sparsebayes.cli.tasks import PANELS, Task, choose, look_at, refuse_foreign
+from sparsebayes.cli.reports.answer import Answer, check_output, write_outputs
+from sparsebayes.cli.reports.data import fit_data
+from sparsebayes.cli.reports.figures import check_directory, new_axes, png
+from sparsebayes.cli.reports.progress_line import ProgressLine
+from sparsebayes.cli.tasks import PANELS, Scores, Task, choose, look_at, refuse_foreign
 from sparsebayes.datasets import load_gases, load_sensor
 from sparsebayes.persistence import dumps, final_estimator
 from sparsebayes.rows.csv_reader import CSVFile
@@ -52,19 +53,22 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fitted model and what is to be said of it, for each target where there are several."""
+    """A fitted model and what is to be said of it, for each target where there are several.
+
+    `judged` is the number of rows of the training data on which `training` was found.
+    """
 
     model: Any
-    training: list[str]
+    training: list[Scores]
+    judged: int
     folds: int = 0
-    held_out: list[str] = field(default_factory=list)
+    held_out: list[Scores] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def run(args: Namespace) -> None:
-    """Fit, print the report, and write the files."""
-    if args.output:
-        check_output(args.output, args.csv)
+def run(args: Namespace) -> Answer:
+    """Fit, and write the files."""
+    check_output(args.output, args.csv)
     if args.figures:
         check_directory(args.figures)
     file, source, names, targets = _open(args)
@@ -84,12 +88,10 @@ def run(args: Namespace) -> None:
         files[Path(args.output)] = content
     if args.figures:
         files |= _figures(result.model, data, Path(args.figures))
-    report = "" if args.quiet else fit_report(result, data, files)
     if args.figures:
         Path(args.figures).mkdir(parents=True, exist_ok=True)
-    write_files(files)
-    if report:
-        print(report)
+    written = write_outputs(files)
+    return Answer(fit_report(result, data, written), fit_data(result, data, written))
 
 
 def _open(args: Namespace) -> tuple[TableFile, str, list[str], list[str]]:
@@ -143,14 +145,13 @@ def _read_chunks(
     X, y = chunks.sample
     n_rows = columns[0].n_rows
     data = TrainingData(source, X, y, names, targets, task, why, n_rows, columns[0].counts)
-    held = "" if len(X) == n_rows else f" (on {len(X)} of the rows)"
-    training = [told + held for told in task.judge(model, X, y)]
+    training = task.judge(model, X, y)
     notes = _told(caught)
     if args.folds >= 2:
         notes.append(
             "no cross-validation: it needs all rows in memory, and these were read in chunks"
         )
-    return data, FitResult(model, training, notes=notes)
+    return data, FitResult(model, training, len(X), notes=notes)
 
 
 def _fit(data: TrainingData, args: Namespace) -> FitResult:
@@ -161,7 +162,7 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
         model = _build(data.X, task, args).fit(data.X, data.y)
     notes = _told(caught)
     training = task.judge(model, data.X, data.y)
-    held_out: list[str] = []
+    held_out: list[Scores] = []
     obstacle = task.obstacle(data.y, args.folds)
     if args.folds >= 2 and obstacle is None:
         with warnings.catch_warnings():
@@ -171,7 +172,7 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
             )
     elif args.folds >= 2:
         notes.append(f"no cross-validation: {obstacle}")
-    return FitResult(model, training, args.folds, held_out, notes)
+    return FitResult(model, training, len(data.X), args.folds, held_out, notes)
 
 
 def _told(caught: list[Any]) -> list[str]:

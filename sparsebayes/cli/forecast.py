@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.files import check_output, write_files
 from sparsebayes._support.optional import require
 from sparsebayes._support.version import package_version
 from sparsebayes.cli.csv_table import format_table
-from sparsebayes.cli.figures import new_axes, png
-from sparsebayes.cli.progress_line import ProgressLine
 from sparsebayes.cli.report import Rows, aligned
+from sparsebayes.cli.reports.answer import Answer, check_output, write_outputs
+from sparsebayes.cli.reports.figures import new_axes, png
+from sparsebayes.cli.reports.progress_line import ProgressLine
 from sparsebayes.cli.series.series_table import RESULTS, TimedColumn, read_columns
 
 _SHOWN = 48  # rows of the table, if all are in a file
@@ -54,49 +54,9 @@ class ForecastColumn:
     results: dict[str, Array]
 
 
-def run(args: Namespace) -> None:
-    """Forecast, write the files, and print the report."""
+def run(args: Namespace) -> Answer:
+    """Forecast a column of a file, and write the files."""
     _check_files(args)
-    files, report = _forecast(args)
-    write_files(files)
-    if not args.quiet:
-        print(report)
-
-
-def _check_files(args: Namespace) -> None:
-    """Raise before the work what would spoil the files after it."""
-    for output in filter(None, (args.output, args.figure)):
-        check_output(output, args.csv)
-    for option in ("pool", "jobs"):
-        if getattr(args, option) and not args.id:
-            raise ValueError(f"--{option} is for several series; name their column with --id")
-    if args.figure:
-        if args.id:
-            raise ValueError(f"--figure draws one series, not all of --id {args.id}; leave it out")
-        require("matplotlib", "--figure")
-        if args.output and Path(args.figure).resolve() == Path(args.output).resolve():
-            raise ValueError(f"--figure {args.figure!r} is also the output; choose another name")
-        if Path(args.figure).suffix.lower() != ".png":
-            raise ValueError(f"--figure {args.figure!r} is written as .png; let its name end so")
-    if args.quiet and not (args.output or args.figure):
-        raise ValueError("--quiet leaves nothing to tell; give --output or --figure")
-
-
-def _forecast(args: Namespace) -> tuple[dict[Path, bytes], str]:
-    """Forecast a column of a file.
-
-    Parameters
-    ----------
-    args : Namespace
-        The options of the command.
-
-    Returns
-    -------
-    files : dict of Path to bytes
-        Contents of the files to write.
-    report : str
-        Text of the report.
-    """
     start = time.monotonic()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -115,17 +75,61 @@ def _forecast(args: Namespace) -> tuple[dict[Path, bytes], str]:
         if args.figure:
             files[Path(args.figure)] = _figure(found[0], args.coverage)
         rows = _of_several(found, args) if args.id else _of_one(found[0], args)
+    notes = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
+    written, seconds = write_outputs(files), time.monotonic() - start
     if any(data.turned for data in columns):
         rows.append(("order", "the rows were in descending order of time, and were turned round"))
-    rows.append(("time", f"{time.monotonic() - start:.2f} s"))
-    notes = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-    rows += [("note", note) for note in list(notes)[:_TOLD]]
+    rows.append(("time", f"{seconds:.2f} s"))
+    rows += [("note", note) for note in notes[:_TOLD]]
     if len(notes) > _TOLD:
         rows.append(("", f"({len(notes) - _TOLD} more notes)"))
-    rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
+    rows += [("written" if k == 0 else "", path) for k, path in enumerate(written)]
     title = f"sparsebayes {package_version()}: forecast"
     listed = _listed(labelled, _SHOWN if args.output else None)
-    return files, "\n".join([title, "", *aligned(rows), "", *listed])
+    data = {
+        "source": columns[0].source,
+        "column": args.column,
+        "coverage": args.coverage,
+        "series": [_data(one) for one in found],
+        "forecast": labelled,
+        "seconds": seconds,
+        "notes": notes,
+        "written": written,
+    }
+    return Answer("\n".join([title, "", *aligned(rows), "", *listed]), data)
+
+
+def _check_files(args: Namespace) -> None:
+    """Raise before the work what would spoil the files after it."""
+    for output in (args.output, args.figure):
+        check_output(output, args.csv)
+    for option in ("pool", "jobs"):
+        if getattr(args, option) and not args.id:
+            raise ValueError(f"--{option} is for several series; name their column with --id")
+    if args.figure:
+        if args.id:
+            raise ValueError(f"--figure draws one series, not all of --id {args.id}; leave it out")
+        require("matplotlib", "--figure")
+        if args.output and Path(args.figure).resolve() == Path(args.output).resolve():
+            raise ValueError(f"--figure {args.figure!r} is also the output; choose another name")
+        if Path(args.figure).suffix.lower() != ".png":
+            raise ValueError(f"--figure {args.figure!r} is written as .png; let its name end so")
+    if args.quiet and not (args.output or args.figure or args.json):
+        raise ValueError("--quiet leaves nothing to tell; give --output, --figure or --json")
+
+
+def _data(one: ForecastColumn) -> dict[str, Any]:
+    """What was learned of a series, for programs."""
+    data, model = one.data, one.model
+    return {
+        "key": data.key,
+        "rows": data.n_rows,
+        "values": len(data.y),
+        "missing": int(np.isnan(np.asarray(data.y)).sum()),
+        "chosen": model.chosen_,
+        "lags": list(model.lags_) if _alone(model) else None,
+        "calibration": model.calibration_,
+    }
 
 
 def _forecaster(args: Namespace) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -26,18 +26,20 @@ def _complain(message: str) -> None:
     print(f"{_PROGRAM}: error: {' '.join(message.split())}", file=sys.stderr)
 
 
-_COMMANDS = {
+COMMANDS = {
     "fit": "fit a model to a CSV or Parquet file and report on it",
     "predict": "predict the rows of a CSV or Parquet file",
     "inspect": "describe a stored model",
     "denoise": "denoise a signal, a sound or an image",
     "forecast": "forecast a column of a CSV file",
+    "compare": "compare stored models on rows that none of them has seen",
     "export": "write a stored model as C, ONNX or JSON",
+    "completion": "print a script by which a shell completes commands and options",
 }
 
 
-def make_parser(chosen: str | None = None) -> ArgumentParser:
-    """The parser of all commands; only the chosen one has its arguments."""
+def make_parser(chosen: Collection[str] = ()) -> ArgumentParser:
+    """The parser of all commands; only the chosen ones have their arguments."""
     parser = _Parser(
         prog=_PROGRAM,
         description="Sparse Bayesian regression, classification and forecasts on CSV files; "
@@ -47,11 +49,15 @@ def make_parser(chosen: str | None = None) -> ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    for name, summary in _COMMANDS.items():
+    for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
-        if name == chosen:
+        if name in chosen:
             arguments = import_module(f"sparsebayes.cli.arguments.{name}")
             arguments.add_arguments(command)
+            command.add_argument("--json", action="store_true", help="print a JSON object instead")
+            command.add_argument(
+                "--quiet", action="store_true", help="print no report, notes or progress"
+            )
             command.formatter_class = RawDescriptionHelpFormatter
             command.epilog = _examples(arguments.EXAMPLES)
     return parser
@@ -80,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     """Run the command that the arguments name; its exit code."""
-    parser = make_parser(next((word for word in argv if not word.startswith("-")), None))
+    parser = make_parser([word for word in argv if not word.startswith("-")][:1])
     args = parser.parse_args(argv)
     if args.version:
         from sparsebayes._support.version import package_version
@@ -88,9 +94,12 @@ def _run(argv: list[str]) -> int:
         print(f"{_PROGRAM} {package_version()}")
         return 0
     if args.command is None:
-        parser.error(f"name a command: {', '.join(_COMMANDS)}")
+        parser.error(f"name a command: {', '.join(COMMANDS)}")
     try:
-        import_module(f"sparsebayes.cli.{args.command}").run(args)
+        from sparsebayes.cli.reports.answer import check_streams
+
+        check_streams(args)
+        import_module(f"sparsebayes.cli.{args.command}").run(args).tell(args)
     except BrokenPipeError:
         raise
     except OSError as error:

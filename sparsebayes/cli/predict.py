@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator
@@ -11,42 +10,57 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from sparsebayes._support.files import check_output, write_files
 from sparsebayes.classification import RVC
-from sparsebayes.cli.csv_table import format_table
+from sparsebayes.cli.csv_table import csv_pieces
 from sparsebayes.cli.curves.readings import InverseRows
-from sparsebayes.cli.progress_line import ProgressLine, bar
+from sparsebayes.cli.model_file import open_model
+from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
+from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task
-from sparsebayes.persistence import ModelFileError, StoredModel, load_record
+from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import RVR
 from sparsebayes.rows.files import open_file, rows_at_a_time
 from sparsebayes.rows.table import Table
 
 
-def run(args: Namespace) -> None:
+def run(args: Namespace) -> Answer:
     """Write the predictions, or print them, a few rows at a time."""
-    if args.output:
-        check_output(args.output, args.csv, args.model)
+    check_output(args.output, args.csv, args.model)
     for name in ("unknown", "replicates"):
         if getattr(args, name) is not None and not args.inverse:
             raise ValueError(f"--{name} belongs to --inverse; give both or none")
-    record = load_record(args.model)
+    record = open_model(args.model)
     predictions = InverseRows(record, args) if args.inverse else _Predictions(record, args)
-    if args.output:
-        write_files({Path(args.output): (piece.encode() for piece in predictions)})
-        print(f"{predictions.n_written} rows written to {args.output}")
+    columns: Columns | None = None
+    written: list[str] = []
+    if args.json and args.output is None:
+        parts = list(predictions)
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     else:
-        sys.stdout.writelines(predictions)
-    if predictions.warning:
-        print(f"sparsebayes: {predictions.warning}", file=sys.stderr)
+        pieces = (piece.encode() for piece in csv_pieces(predictions))
+        written = write_outputs({Path(args.output or STANDARD): pieces})
+    told = f"{predictions.n_written} rows written to {written[0]}" if written else ""
+    notes = [predictions.warning] if predictions.warning else []
+    data = {
+        "model": args.model,
+        "source": args.csv,
+        "rows": predictions.n_rows,
+        predictions.doubtful: predictions.n_doubtful,
+        "predictions": columns,
+        "notes": notes,
+        "written": written,
+    }
+    return Answer(told, data, notes)
 
 
 class _Predictions:
-    """The predictions of a file as pieces of a CSV text, and how many rows they were."""
+    """The predictions of a file, some rows at a time, and how many rows they were."""
+
+    doubtful = "outside"  # what `n_doubtful` counts
 
     def __init__(self, record: StoredModel, args: Namespace) -> None:
         self.record, self.args = record, args
-        self.n_rows = self.n_outside = 0
+        self.n_rows = self.n_doubtful = 0
 
     @property
     def n_written(self) -> int:
@@ -56,22 +70,23 @@ class _Predictions:
     @property
     def warning(self) -> str | None:
         """What is to be said of rows outside the training data."""
-        n_rows, outside = self.n_rows, self.n_outside
+        n_rows, outside = self.n_rows, self.n_doubtful
         if not outside:
             return None
         count = f"{outside} of {n_rows} rows" if n_rows > 1 else "the row"
         return f"{count} {'lie' if outside > 1 else 'lies'} outside the training data (inside is 0)"
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[Columns]:
         file = open_file(self.args.csv)
         names = self.record.feature_names or file.header.columns
         file.check(names)
-        with ProgressLine(quiet=self.args.output is None) as line:
+        quiet = self.args.quiet or self.args.output in (None, STANDARD)
+        with ProgressLine(quiet=quiet) as line:
             for table in file.tables(names, rows_at_a_time(file, None)):
                 columns = _predict(self.record, table, names, self.args.coverage)
-                yield format_table(columns, header=not self.n_rows)
+                yield columns
                 self.n_rows += len(table)
-                self.n_outside += int(np.sum(columns.get("inside", np.ones(1)) == 0))
+                self.n_doubtful += int(np.sum(columns.get("inside", np.ones(1)) == 0))
                 line.text = f"{bar(file.share)} of {self.args.csv}"
 
 

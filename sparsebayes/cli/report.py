@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.base import is_classifier
 from sparsebayes._support.version import package_version
 from sparsebayes.classification.likelihood import prior_of
 from sparsebayes.cli.csv_table import target_names
+from sparsebayes.cli.tasks import told
 from sparsebayes.persistence import StoredModel, final_estimator
 from sparsebayes.regression import StudentT
 
@@ -27,7 +27,7 @@ _TARGETS = 10  # of the other lines
 Rows = list[tuple[str, str]]
 
 
-def fit_report(result: FitResult, data: TrainingData, files: Iterable[Path]) -> str:
+def fit_report(result: FitResult, data: TrainingData, files: Sequence[str]) -> str:
     """What ``sparsebayes fit`` prints."""
     final = final_estimator(result.model)
     several = len(data.features) > 1
@@ -40,8 +40,8 @@ def fit_report(result: FitResult, data: TrainingData, files: Iterable[Path]) -> 
     ]
     if is_classifier(final):
         counts = [data.counts[str(label)] for label in final.classes_]
-        told = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
-        rows.append(("rows by class", joined(told)))
+        each = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
+        rows.append(("rows by class", joined(each)))
     basis, *settings = _settings(final)
     rows.append(basis)
     learned = np.exp(final.basis_.log_scales())
@@ -51,11 +51,14 @@ def fit_report(result: FitResult, data: TrainingData, files: Iterable[Path]) -> 
         rows.append(("", f"length scale learned: {values}{' (of each input)' if several else ''}"))
     inputs = data.X if final is result.model else result.model[:-1].transform(data.X)
     rows += [*settings, *_outcome(final, data.targets, inputs)]
-    rows += _of_each("training data", data.targets, result.training)
+    of = "" if result.judged == data.n_rows else f" (on {result.judged} of the rows)"
+    training = [told(scores) + of for scores in result.training]
+    rows += _of_each("training data", data.targets, training)
     if result.held_out:
-        rows += _of_each(f"{result.folds}-fold CV", data.targets, result.held_out)
+        held_out = [told(scores) for scores in result.held_out]
+        rows += _of_each(f"{result.folds}-fold CV", data.targets, held_out)
     rows += [("note", note) for note in result.notes]
-    rows += [("written" if k == 0 else "", str(path)) for k, path in enumerate(files)]
+    rows += [("written" if k == 0 else "", path) for k, path in enumerate(files)]
     title = f"sparsebayes {package_version()}: relevance vector {data.task.name}"
     return "\n".join([title, "", *aligned(rows), "", *_table(final, data.features, data.targets)])
 
@@ -177,8 +180,8 @@ def _outcome(final: Any, targets: Sequence[str], inputs: np.ndarray | None = Non
             rows += _of_each("error bars", targets, bars)
     elif len(final.classes_) > 2:
         counts = np.isfinite(final.alpha_).sum(axis=1)
-        told = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
-        rows.append(("weights by class", joined(told)))
+        each = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
+        rows.append(("weights by class", joined(each)))
     return [
         *rows,
         ("log evidence", f"{final.log_evidence_:.4f}"),

@@ -27,6 +27,7 @@ _OPTIONS = {  # of one task only
 }
 
 Columns = dict[str, np.ndarray]
+Scores = dict[str, float]
 
 
 class Task(Protocol):
@@ -38,7 +39,7 @@ class Task(Protocol):
         """The estimator, not fitted."""
         ...
 
-    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[str]:
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[Scores]:
         """How the model fits its training data, for each target."""
         ...
 
@@ -48,7 +49,7 @@ class Task(Protocol):
 
     def validate(
         self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
-    ) -> list[str]:
+    ) -> list[Scores]:
         """How held-out data are predicted, for each target."""
         ...
 
@@ -70,20 +71,20 @@ class Regression:
         adapt = "ard" if args.length_scale == "evidence" else None
         return RVR(basis, noise=args.noise or "estimate", adapt=adapt, **common)
 
-    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[str]:
-        told = []
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[Scores]:
+        found = []
         for target, residual in zip(_by_target(y), _by_target(y - model.predict(X)), strict=True):
             spread = np.sum((target - target.mean()) ** 2)
             r2 = 1 - np.sum(residual**2) / spread if spread > 0 else np.nan
-            told.append(f"RMSE {_rms(residual):.4g}, R² {r2:.4f}")
-        return told
+            found.append({"rmse": _rms(residual), "r2": float(r2)})
+        return found
 
     def obstacle(self, y: np.ndarray, folds: int) -> str | None:
         return f"{folds} folds need {2 * folds} rows" if len(y) < 2 * folds else None
 
     def validate(
         self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
-    ) -> list[str]:
+    ) -> list[Scores]:
         residual, inside = np.empty(y.shape), np.empty(y.shape, dtype=bool)
         for train, test in KFold(folds, shuffle=True, random_state=seed).split(X):
             model = fit(X[train], y[train])
@@ -91,7 +92,7 @@ class Regression:
             lower, upper = _interval(model, X[test], _COVERAGE)
             inside[test] = (lower <= y[test]) & (y[test] <= upper)
         return [
-            f"RMSE {_rms(wrong):.4g}, 95 % intervals cover {100 * held.mean():.1f} %"
+            {"rmse": _rms(wrong), "coverage": float(held.mean())}
             for wrong, held in zip(_by_target(residual), _by_target(inside), strict=True)
         ]
 
@@ -134,7 +135,7 @@ class Classification:
         chosen = {name: value for name, value in given.items() if value is not None}
         return RVC(basis, **chosen, **common)
 
-    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[str]:
+    def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[Scores]:
         return [_scores(y, model.predict_proba(X), model.classes_)]
 
     def obstacle(self, y: np.ndarray, folds: int) -> str | None:
@@ -147,7 +148,7 @@ class Classification:
 
     def validate(
         self, fit: Callable[..., Any], X: np.ndarray, y: np.ndarray, folds: int, seed: int
-    ) -> list[str]:
+    ) -> list[Scores]:
         classes = np.unique(y)
         probability = np.empty((len(y), classes.size))
         # Two rows of a class are never in the same fold, so that every model knows every class.
@@ -212,10 +213,22 @@ def _rms(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _scores(y: np.ndarray, probability: np.ndarray, classes: np.ndarray) -> str:
-    wrong = np.count_nonzero(classes[probability.argmax(axis=1)] != y)
-    loss = log_loss(y, probability, labels=classes)
-    return f"error {100 * wrong / len(y):.1f} % ({wrong} of {len(y)}), log loss {loss:.4f}"
+def _scores(y: np.ndarray, probability: np.ndarray, classes: np.ndarray) -> Scores:
+    wrong = int(np.count_nonzero(classes[probability.argmax(axis=1)] != y))
+    loss = float(log_loss(y, probability, labels=classes))
+    return {"wrong": wrong, "rows": len(y), "log_loss": loss}
+
+
+def told(scores: Scores) -> str:
+    """The scores as a text."""
+    if "wrong" in scores:
+        wrong, rows = scores["wrong"], scores["rows"]
+        error = f"error {100 * wrong / rows:.1f} % ({wrong} of {rows})"
+        return f"{error}, log loss {scores['log_loss']:.4f}"
+    error = f"RMSE {scores['rmse']:.4g}"
+    if "coverage" in scores:
+        return f"{error}, 95 % intervals cover {100 * scores['coverage']:.1f} %"
+    return f"{error}, R² {scores['r2']:.4f}"
 
 
 def look_at(tables: Iterable[Table], targets: list[str], wanted: str) -> list[Column]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
@@ -17,6 +17,9 @@ from sparsebayes._support.version import package_version
 from sparsebayes.persistence import archive, objects, trusted
 from sparsebayes.regression import Statistics
 
+Source = str | os.PathLike[str] | IO[bytes]
+
+_PIECE = 1 << 20  # bytes of a stream that are read at a time
 _ENTRIES = {"format", "format_version", "version", "feature_names", "target_name", "objects"}
 
 
@@ -135,13 +138,13 @@ def _target_names(names: Any) -> str | list[str] | None:
     return listed
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: Source) -> Any:
     """Bring back the model stored by :func:`save`.
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    path : str, path or binary file
+        The file, or a stream of its bytes.
 
     Returns
     -------
@@ -155,13 +158,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     return _load(path).model
 
 
-def load_record(path: str | os.PathLike[str]) -> StoredModel:
+def load_record(path: Source) -> StoredModel:
     """Bring back a model together with its feature names, target name and version.
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    path : str, path or binary file
+        The file, or a stream of its bytes.
 
     Returns
     -------
@@ -170,21 +173,33 @@ def load_record(path: str | os.PathLike[str]) -> StoredModel:
     found = _load(path)
     if isinstance(found.model, Statistics):
         raise ModelFileError(
-            f"{os.fspath(path)!r} holds sums over rows and no model; persistence.load gives them, "
+            f"{_name(path)!r} holds sums over rows and no model; persistence.load gives them, "
             "and RVR().fit_statistics a model."
         )
     return found
 
 
-def _load(path: str | os.PathLike[str]) -> StoredModel:
+def _load(path: Source) -> StoredModel:
     try:
         return _restore(_read(path))
     except archive.Refused as refusal:
-        raise ModelFileError(f"{os.fspath(path)!r} {refusal}.") from refusal
+        raise ModelFileError(f"{_name(path)!r} {refusal}.") from refusal
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def _name(path: Source) -> str:
+    if isinstance(path, (str, os.PathLike)):
+        return os.fspath(path)
+    return str(getattr(path, "name", "the stream"))
+
+
+def _read(path: Source) -> bytes:
     """The bytes of a file, unless they are too many."""
+    if not isinstance(path, (str, os.PathLike)):
+        content = bytearray()
+        while piece := path.read(_PIECE):
+            content += piece
+            archive.check_size(len(content))
+        return bytes(content)
     with open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         archive.check_size(size)

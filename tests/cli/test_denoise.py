@@ -15,7 +15,7 @@ from scipy.stats import norm
 from sparsebayes import denoise
 from sparsebayes.cli import denoise as denoise_command
 from sparsebayes.cli import main
-from sparsebayes.cli.progress_line import ProgressLine
+from sparsebayes.cli.reports.progress_line import ProgressLine
 from sparsebayes.plots import DenoiseDisplay
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv

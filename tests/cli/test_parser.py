@@ -66,9 +66,9 @@ def test_help_names_the_kinds_of_noise(capsys):
 
 
 def test_only_the_chosen_command_has_arguments():
-    assert make_parser("predict").parse_args(["predict", "m", "d"]).csv == "d"
+    assert make_parser(["predict"]).parse_args(["predict", "m", "d"]).csv == "d"
     with pytest.raises(SystemExit):
-        make_parser("fit").parse_args(["predict", "m", "d"])
+        make_parser(["fit"]).parse_args(["predict", "m", "d"])
 
 
 def test_version(capsys):

@@ -22,6 +22,7 @@ PUBLIC = (
     "basis",
     "classification",
     "cli",
+    "comparison",
     "datasets",
     "denoising",
     "dictionaries",

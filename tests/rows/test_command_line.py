@@ -186,7 +186,7 @@ class Terminal:
 
 
 def test_progress_is_shown_on_a_terminal(table, monkeypatch):
-    from sparsebayes.cli.progress_line import ProgressLine
+    from sparsebayes.cli.reports.progress_line import ProgressLine
     from sparsebayes.rows.files import open_file
 
     write_csv("d.csv", {name: values[:300] for name, values in table.items()})

@@ -76,7 +76,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--std", metavar="FILE", help="store the standard deviation of the result as .npy"
     )
     parser.add_argument("--figures", metavar="DIR", help="write figures (PNG) of signals")
-    parser.add_argument("--quiet", action="store_true", help="print no report")
     # As above: no defaults, so that it is known whether these were given.
     table = parser.add_argument_group("CSV files")
     table.add_argument(

@@ -76,7 +76,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="read so many rows at a time, and hold a sample only (default: all at once, files of "
         "more than 64 MB half a million cells at a time)",
     )
-    parser.add_argument("--quiet", action="store_true", help="print no report")
     # What belongs to one task has no default here, so that it is known whether it was given.
     regression = parser.add_argument_group("regression")
     regression.add_argument(

@@ -118,4 +118,3 @@ def add_arguments(parser: ArgumentParser) -> None:
         "only if asked for, since it costs a second fit)",
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="random seed (0)")
-    parser.add_argument("--quiet", action="store_true", help="print no report")

@@ -22,8 +22,8 @@ def refuse_alone(args: Namespace) -> None:
         raise ValueError(f"--{given[0]} belongs to --detection-limit; give both or none")
 
 
-def limits_report(record: StoredModel, args: Namespace) -> str:
-    """What is printed of the limits, for each target."""
+def find_limits(record: StoredModel, args: Namespace) -> dict[str, DetectionLimit]:
+    """The limits by each target."""
     if not is_regressor(record.model):
         raise ModelFileError(
             f"--detection-limit is for regression, but the model is a {type(record.final).__name__}"
@@ -41,10 +41,17 @@ def limits_report(record: StoredModel, args: Namespace) -> str:
     }
     shape = np.shape(record.final.weights_)
     count = shape[1] if len(shape) == 2 else 1
+    return {
+        target: detection_limit(record.model, target=k if len(shape) == 2 else None, **options)
+        for k, target in enumerate(target_names(record.target_name, count))
+    }
+
+
+def limits_report(record: StoredModel, limits: dict[str, DetectionLimit]) -> str:
+    """What is printed of the limits."""
     unit = (record.feature_names or ["x0"])[0]
     lines = []
-    for k, target in enumerate(target_names(record.target_name, count)):
-        found = detection_limit(record.model, target=k if len(shape) == 2 else None, **options)
+    for target, found in limits.items():
         lines += ["", f"limits of {unit} by {target}", *aligned(_rows(found, unit, target))]
     return "\n".join(lines)
 

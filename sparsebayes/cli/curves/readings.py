@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import is_regressor
 
-from sparsebayes.cli.csv_table import format_table, target_names
-from sparsebayes.cli.progress_line import ProgressLine, bar
+from sparsebayes.cli.csv_table import target_names
+from sparsebayes.cli.reports.answer import STANDARD
+from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import InversePrediction, inverse_predict
 from sparsebayes.rows.files import open_file, rows_at_a_time
@@ -18,7 +19,9 @@ _ROWS = 1000  # at a time: a density is held for each
 
 
 class InverseRows:
-    """The inputs of readings as pieces of a CSV text, a row for each branch."""
+    """The inputs of readings, some of these at a time; a row for each branch."""
+
+    doubtful = "unexplained"  # what `n_doubtful` counts
 
     def __init__(self, record: StoredModel, args: Namespace) -> None:
         if not is_regressor(record.model):
@@ -26,18 +29,19 @@ class InverseRows:
                 f"--inverse is for regression, but the model is a {type(record.final).__name__}"
             )
         self.record, self.args = record, args
-        self.n_rows = self.n_written = self.n_unexplained = 0
+        self.n_rows = self.n_written = self.n_doubtful = 0
         inputs = record.feature_names or [f"x{j}" for j in range(record.model.n_features_in_)]
         self.inputs, self.unknown = inputs, _unknown(inputs, args.unknown)
         self.bounds: tuple[float, float] | None = None
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
         file = open_file(self.args.csv)
         shape = np.shape(self.record.final.weights_)
         targets = target_names(self.record.target_name, shape[1] if len(shape) == 2 else 1)
         known = [name for name in self.inputs if name != self.unknown]
         file.check([*targets, *known])
-        with ProgressLine(quiet=self.args.output is None) as line:
+        quiet = self.args.quiet or self.args.output in (None, STANDARD)
+        with ProgressLine(quiet=quiet) as line:
             size = min(_ROWS, rows_at_a_time(file, None))
             for table in file.tables([*targets, *known], size):
                 y, X = table.numbers(targets), None
@@ -52,22 +56,22 @@ class InverseRows:
                     n_replicates=self.args.replicates or 1,
                 )
                 columns = _columns(found, self.n_rows)
-                yield format_table(columns, header=not self.n_rows)
+                yield columns
                 self.n_written += len(columns["reading"])
                 self.n_rows += len(table)
-                self.n_unexplained += int(np.sum(~found.explained))
+                self.n_doubtful += int(np.sum(~found.explained))
                 self.bounds = found.bounds
                 line.text = f"{bar(file.share)} of {self.args.csv}"
 
     @property
     def warning(self) -> str | None:
         """What is to be said of readings that nothing explains."""
-        if not self.n_unexplained or self.bounds is None:
+        if not self.n_doubtful or self.bounds is None:
             return None
         low, high = self.bounds
-        several = f"{self.n_unexplained} of {self.n_rows} readings"
+        several = f"{self.n_doubtful} of {self.n_rows} readings"
         count = several if self.n_rows > 1 else "the reading"
-        verb = "are" if self.n_unexplained > 1 else "is"
+        verb = "are" if self.n_doubtful > 1 else "is"
         place = f"{self.unknown} from {low:g} to {high:g}"
         return f"{count} {verb} explained by no {place} (explained is 0)"
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sparsebayes.cli.progress_line import ProgressLine
+from sparsebayes.cli.reports.progress_line import ProgressLine
 
 
 class Terminal:

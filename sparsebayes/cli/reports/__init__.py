@@ -1,0 +1,1 @@
+"""What a command has to say: for people, and for programs."""
