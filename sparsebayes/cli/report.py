@@ -13,6 +13,7 @@ from sparsebayes._support.version import package_version
 from sparsebayes.classification.likelihood import prior_of
 from sparsebayes.cli.csv_table import target_names
 from sparsebayes.cli.tasks import told
+from sparsebayes.cli.text_inputs import encoded_names
 from sparsebayes.persistence import StoredModel, final_estimator
 from sparsebayes.regression import StudentT
 
@@ -60,7 +61,8 @@ def fit_report(result: FitResult, data: TrainingData, files: Sequence[str]) -> s
     rows += [("note", note) for note in result.notes]
     rows += [("written" if k == 0 else "", path) for k, path in enumerate(files)]
     title = f"sparsebayes {package_version()}: relevance vector {data.task.name}"
-    return "\n".join([title, "", *aligned(rows), "", *_table(final, data.features, data.targets)])
+    seen = encoded_names(result.model, data.features)
+    return "\n".join([title, "", *aligned(rows), "", *_table(final, seen, data.targets)])
 
 
 def inspect_report(record: StoredModel, path: str) -> str:
@@ -85,7 +87,8 @@ def inspect_report(record: StoredModel, path: str) -> str:
     if is_classifier(final):
         rows.append(("classes", _listed(final.classes_)))
     rows += [*_settings(final), *_outcome(final, targets)]
-    return "\n".join([*aligned(rows), "", *_table(final, names, targets)])
+    seen = encoded_names(record.model, names)
+    return "\n".join([*aligned(rows), "", *_table(final, seen, targets)])
 
 
 def joined(texts: list[str], most: int = 10) -> str:

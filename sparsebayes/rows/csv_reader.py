@@ -42,7 +42,7 @@ class CellsTable(Table):
     header : Header
     cells : dict of str to sequence of str
         Those of each column.
-    lines : sequence of int
+    lines : ndarray of int
         Line of the file on which each row ends, for messages.
     unit : str, default="line"
         What messages call it.
@@ -52,13 +52,13 @@ class CellsTable(Table):
         self,
         header: Header,
         cells: dict[str, Sequence[str]],
-        lines: Sequence[int],
+        lines: Array,
         unit: str = "line",
     ) -> None:
         super().__init__(header)
         # A text takes a fraction of the memory of its cells.
         self._texts = {name: _joined(own) for name, own in cells.items()}
-        self._lines, self._unit = np.asarray(lines), unit
+        self._lines, self._unit = lines, unit
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -255,6 +255,7 @@ class CSVFile(TableFile):
         while some := list(islice(rows, size)):
             numbers = np.array([number for number, _ in some])
             columns = list(zip(*(row for _, row in some), strict=True))
+            own: dict[str, Sequence[str]]
             own = {name: columns[j] for name, j in zip(names, places, strict=True)}
             for name in names:
                 if name not in self.header.text:

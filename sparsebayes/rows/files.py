@@ -240,9 +240,7 @@ def rows_at_a_time(file: TableFile, chunk_rows: int | None) -> int:
     return whole_number("chunk_rows", chunk_rows)
 
 
-def open_file(
-    path: Path, reading: Reading | None = None, *, keep_empty: bool = False
-) -> TableFile:
+def open_file(path: Path, reading: Reading | None = None, *, keep_empty: bool = False) -> TableFile:
     """A file of any kind that is known: text, a sheet of Excel, or Parquet.
 
     Parameters

@@ -12,6 +12,14 @@ MISSING = ("drop", "error")  # what is done with rows in which a value is missin
 _TOLD = 5  # columns
 
 
+def incomplete(table: Table, names: Sequence[str]) -> Array:
+    """In which rows one of the named columns has no value."""
+    out = np.zeros(len(table), dtype=bool)
+    for name in [] if table.only_numbers else names:
+        out |= table.missing(name)
+    return out
+
+
 class SomeRows(Table):
     """Some rows of a table.
 
@@ -106,7 +114,7 @@ class CompleteRows(TableFile):
         count = self.n_left_out
         if not count:
             return None
-        return f"{count} row{'s' if count > 1 else ''}: {self._where()}"
+        return f"{count} row{'s' if count > 1 else ''} left out: {self._where()}"
 
     def _where(self) -> str:
         found = sorted(

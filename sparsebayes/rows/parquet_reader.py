@@ -84,11 +84,12 @@ class ParquetFile(TableFile):
 
     def __init__(self, file: str | os.PathLike[str] | FileBytes) -> None:
         self._file = file  # what was piped to standard input is kept as long as this
-        piped = isinstance(file, FileBytes)
-        self.path = file.path if piped else os.fspath(file)
-        self._source = file.name if piped else self.path
-        with self._open() as file:
-            schema, metadata = file.schema_arrow, file.metadata
+        if isinstance(file, FileBytes):
+            self.path, self._source = file.path, file.name
+        else:
+            self.path = self._source = os.fspath(file)
+        with self._open() as opened:
+            schema, metadata = opened.schema_arrow, opened.metadata
             self.kinds = {field.name: kind_of(field.type) for field in schema}
             self.types = {field.name: str(field.type) for field in schema}
             self.n_rows = int(metadata.num_rows)

@@ -14,6 +14,7 @@ _NAMES = {BLANKS: "blanks", "\t": "tabs", ONE_COLUMN: "nothing"}
 _CANDIDATES = ("\t", ";", "|", ",", BLANKS, ONE_COLUMN)
 _CLEAR = ("\t", ";", "|")
 _LINES = 200  # that are looked at
+_LIKELY = 0.6  # of the best score, for others that are tried
 _TEXT = 0.1  # what a line of text tells, compared with one of numbers
 
 
@@ -40,8 +41,11 @@ def split_plainly(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, l
             yield number, line.split(between)
 
 
-def find_delimiter(lines: Sequence[str], decimal: str | None) -> str:
-    """The delimiter that makes most of the lines rows of as many cells, numbers if there are any.
+def find_delimiters(lines: Sequence[str], decimal: str | None) -> list[str]:
+    """What may stand between cells, the most likely first.
+
+    A delimiter is likely if it makes most of the lines rows of as many cells, numbers if there are
+    any.
 
     Parameters
     ----------
@@ -57,7 +61,24 @@ def find_delimiter(lines: Sequence[str], decimal: str | None) -> str:
     if len(lines) > _LINES:
         lines = [*lines[: _LINES // 2], *lines[-_LINES // 2 :]]
     scores = {delimiter: _score(lines, delimiter, decimal) for delimiter in order}
-    return max(order, key=lambda delimiter: scores[delimiter])
+    order.sort(key=lambda delimiter: -scores[delimiter])
+    least = _LIKELY * scores[order[0]]
+    order = [delimiter for delimiter in order if scores[delimiter] >= least > 0]
+    if BLANKS in order and _has_one_name(lines):
+        order.remove(BLANKS)
+        order = [one for one in order if one != ONE_COLUMN] + [ONE_COLUMN]
+    return order or [ONE_COLUMN]
+
+
+def _has_one_name(lines: Sequence[str]) -> bool:
+    """Whether one word stands above the first line of several, which are no words: a date."""
+    above: list[str] = []
+    for line in lines:
+        words = line.split()
+        if len(words) > 1:
+            return len(above) == 1 and any(word[0].isdecimal() for word in words)
+        above = words or above
+    return False
 
 
 def _score(lines: Sequence[str], delimiter: str, decimal: str | None) -> float:

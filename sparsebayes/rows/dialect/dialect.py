@@ -12,7 +12,7 @@ from itertools import islice
 from sparsebayes.rows.dialect.delimiters import (
     BLANKS,
     ONE_COLUMN,
-    find_delimiter,
+    find_delimiters,
     name_of,
     split,
 )
@@ -93,20 +93,25 @@ def find_dialect(file: FileBytes, reading: Reading) -> Dialect:
         raise TableError(f"{file.name}: the file is empty")
     comments = _comments(lines)
     bare = ["" if _is_comment(line, comments) else line for line in lines]
-    delimiter = reading.delimiter or find_delimiter(bare, reading.decimal)
-    blanks = delimiter not in (",", BLANKS, ONE_COLUMN)
-    try:
-        finder = LayoutFinder(
-            list(split(bare, delimiter)),
-            lambda cell: looks_like_number(cell, reading.decimal, blanks=blanks),
-            _Names(lines, comments, delimiter),
-        )
-        layout = finder.find(reading.header)
-        numerals = numerals_of(finder, layout, reading.decimal, delimiter)
-    except csv.Error as error:
-        raise TableError(f"{file.name}: not a table of text ({error})") from error
-    except ValueError as error:
-        raise TableError(f"{file.name}: {error}") from error
+    given = reading.delimiter
+    refusals: list[ValueError] = []
+    for delimiter in [given] if given else find_delimiters(bare, reading.decimal):
+        blanks = delimiter not in (",", BLANKS, ONE_COLUMN)
+        try:
+            finder = LayoutFinder(
+                list(split(bare, delimiter)),
+                lambda cell, blanks=blanks: looks_like_number(cell, reading.decimal, blanks=blanks),
+                _Names(lines, comments, delimiter),
+            )
+            layout = finder.find(reading.header)
+            numerals = numerals_of(finder, layout, reading.decimal, delimiter)
+            break
+        except csv.Error as error:
+            raise TableError(f"{file.name}: not a table of text ({error})") from error
+        except ValueError as error:
+            refusals.append(error)
+    else:
+        raise TableError(f"{file.name}: {refusals[0]}") from refusals[0]
     above = sum(_is_comment(line, comments) for line in lines[: layout.first - 1])
     above -= layout.header is not None and _is_comment(lines[layout.header - 1], comments)
     return Dialect(encoding, delimiter, numerals, layout, comments, above)
@@ -141,19 +146,18 @@ def _first_lines(file: FileBytes, encoding: str) -> list[str]:
 
 def _comments(lines: Sequence[str]) -> tuple[str, ...]:
     """What comments may begin with; not what all rows of a table begin with."""
-    found = []
+    found, lines = [], [line for line in lines if line.strip()]
     for mark in COMMENTS:
-        other = [line for line in lines if line.strip() and not _is_comment(line, (mark,))]
-        if len(other) == len([line for line in lines if line.strip()]) or len(other) > 1:
-            found.append(mark)
-        elif any(looks_like_number(cell) for cell in re.split(r"[\s;,|]+", "".join(other))):
+        other = [line for line in lines if not _is_comment(line, (mark,))]
+        cells = re.split(r"[\s;,|]+", other[0]) if len(other) == 1 else []
+        if len(other) > 1 or len(other) == len(lines) or any(map(looks_like_number, cells)):
             found.append(mark)
     return tuple(found)
 
 
 def _is_comment(line: str, marks: tuple[str, ...]) -> bool:
     line = line.lstrip()
-    return bool(marks) and line.startswith(marks) and not line[:4].upper() == "#N/A"
+    return bool(marks) and line.startswith(marks) and line[:4].upper() != "#N/A"
 
 
 @dataclass(frozen=True)

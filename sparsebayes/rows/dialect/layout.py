@@ -13,7 +13,7 @@ Row = tuple[int, list[str]]  # the line on which it ends, and its cells
 _UNIT = (
     r"(?:[yzafpnuµμmcdhkMGT]?(?:m|s|g|A|K|V|W|J|N|C|F|H|T|L|l|M|Pa|Hz|Ohm|ohm|Ω|Ω|eV|bar|mol|cd|lx|lm"
     r"|rad|Bq|Gy|Sv|Wh)|[°º][CFK]?|deg[CFK]?|%|‰|ppm|ppb|ppt|dBm?|min|h|hr|d|sec|rpm|px|pH|psi|in|ft"
-    r"|counts?|cts|a\.?u\.?|arb\.? ?u\.?|1)"
+    r"|counts?|cts|a\.?u\.?|arb\.? ?u\.?)"
 )
 _UNITS = re.compile(rf"[\[(<].*[\])>]|-|{_UNIT}(?:\^?-?[0-9²³]*(?:[/*·. ]{_UNIT}\^?-?[0-9²³]*)*)")
 _RULE = re.compile(r"[-=+:| ]+")  # under a header
@@ -158,8 +158,8 @@ class LayoutFinder:
             raise ValueError(
                 f"line {above} has {len(self.rows[data - 1][1])} cells, but the rows below have "
                 f"{self.width}; name each column, or say which line names them (option header, a "
-                "line or 'none'), what is between cells (option delimiter) or what the decimal mark "
-                "is (option decimal)"
+                "line or 'none'), what is between cells (option delimiter) or what the decimal "
+                "mark is (option decimal)"
             )
         return self._without_header(data)
 
@@ -172,7 +172,7 @@ class LayoutFinder:
         first, units = k + 1, []
         if first < len(self.rows) and len(self.rows[first][1]) == len(names):
             below = self.rows[first][1]
-            if _are_units(below):
+            if _are_units(below) and not any(map(self.is_number, below)):
                 first, units = first + 1, [cell.strip() for cell in below]
         return self._layout(names, line, first, k, units)
 
@@ -183,13 +183,18 @@ class LayoutFinder:
                 self.width = len(names)
                 return self._below(k)
         k = sum(own < line for own, _ in self.rows)
-        names = self.other_names(line, self.width)
-        if names is None:
+        others = self.other_names(line, self.width)
+        if others is None:
             raise ValueError(f"line {line} names no columns; say which line does (option header)")
-        return self._layout(names, line, k, k)
+        return self._layout(others, line, k, k)
 
     def _layout(
-        self, names: list[str], header: int | None, first: int, above: int, units: Sequence[str] = ()
+        self,
+        names: list[str],
+        header: int | None,
+        first: int,
+        above: int,
+        units: Sequence[str] = (),
     ) -> Layout:
         names = [name.strip() or f"c{j + 1}" for j, name in enumerate(names)]
         data = [row for row in self.rows[first:] if len(row[1]) == self.width]

@@ -12,7 +12,7 @@ _BLANKS = "\u00a0\u2009\u202f"  # that typesetters put between thousands
 _MINUS = "\u2212"
 # In columns of text, where a dash may be a label.
 _ABSENT = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "<na>"))
-_ABSENT_NUMBERS = _ABSENT | {"-", "--", "—", "–", "?", ".", "n.a."}
+_ABSENT_NUMBERS = _ABSENT | {"none", "-", "--", "—", "–", "?", ".", "n.a."}
 _WITH_UNIT = re.compile(
     r"[-+]?(?:\d[\d.,]*)(?:[eE][-+]?\d+)?\s*(%|‰|°\s?[CFK]?|[A-Za-zµμΩ][A-Za-zµμΩ/²³0-9]{0,5})"
 )
@@ -20,10 +20,7 @@ _WITH_UNIT = re.compile(
 
 def is_missing(cell: str, *, text: bool = False) -> bool:
     """Whether a cell of a column of numbers, or of text, stands for a missing value."""
-    cell = cell.strip()
-    if cell == "None":
-        return not text
-    return cell.lower() in (_ABSENT if text else _ABSENT_NUMBERS)
+    return cell.strip().lower() in (_ABSENT if text else _ABSENT_NUMBERS)
 
 
 def unit_of(cell: str) -> str | None:
@@ -116,7 +113,8 @@ def find_numerals(cells: Iterable[tuple[str, str]], delimiter: str | None) -> Nu
         if delimiter not in (",", " ") or "," in cell:
             raise ValueError(
                 f"{place}: {cell!r} may be a fraction or a number above a thousand, and no other "
-                "number of the file tells; say what the decimal mark is (option decimal, '.' or ',')"
+                "number of the file tells; say what the decimal mark is (option decimal, '.' or "
+                "',')"
             )
     return Numerals()
 

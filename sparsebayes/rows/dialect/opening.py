@@ -13,7 +13,7 @@ import tempfile
 import weakref
 import zipfile
 from collections.abc import Callable
-from typing import IO, Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from sparsebayes.rows.table import TableError
 
@@ -28,7 +28,7 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_PACKED: dict[bytes, Callable[[Any], IO[bytes]]] = {
+_PACKED: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
@@ -95,9 +95,7 @@ class FileBytes:
             with zipfile.ZipFile(self.path) as archive:
                 return [one.filename for one in archive.infolist() if not one.is_dir()]
         except zipfile.BadZipFile:
-            raise TableError(
-                f"{self.name}: a damaged .zip or .xlsx file; store it again"
-            ) from None
+            raise TableError(f"{self.name}: a damaged .zip or .xlsx file; store it again") from None
 
     def stamp(self) -> tuple[int, int]:
         """What changes when the file does."""
@@ -117,10 +115,10 @@ class FileBytes:
             if len(members) != 1:
                 listed = ", ".join(members[:5])
                 raise TableError(f"{self.name}: holds {len(members)} files ({listed}); give one")
-        file = open(self.path, "rb")  # noqa: SIM115: closed by the reader
+        file = open(self.path, "rb")  # noqa: SIM115
         for magic, unpack in _PACKED.items():
             if self.start.startswith(magic):
-                return unpack(file), file  # type: ignore[return-value]
+                return unpack(file), file
         if self.start.startswith(_ZIP):
             return zipfile.ZipFile(file).open(members[0]), file  # type: ignore[return-value]
         return file, file
