@@ -32,9 +32,10 @@ class Comparison:
 
     Iterating over it gives a dict for each model. ``print`` shows a table, and so do notebooks.
 
-    Attributes
+    Parameters
     ----------
     kind : {"regression", "classification"}
+        What the models do.
     n_rows : int
         Rows that the models were compared on.
     coverage : float
@@ -43,6 +44,21 @@ class Comparison:
         One for each model, see :func:`compare`. What a model does not have is missing.
     notes : list of str
         What to bear in mind.
+
+    See Also
+    --------
+    compare : Makes one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR, compare
+    >>> X = np.linspace(0.0, 1.0, 60)[:, None]
+    >>> y = 2 * X[:, 0] + 0.1 * np.random.default_rng(0).standard_normal(60)
+    >>> models = {name: RVR(name).fit(X[::2], y[::2]) for name in ("linear", "polynomial")}
+    >>> found = compare(models, X[1::2], y[1::2])
+    >>> found.kind, found.n_rows, len(found.rows)
+    ('regression', 30, 2)
     """
 
     def __init__(
@@ -60,29 +76,24 @@ class Comparison:
 
     @property
     def _table(self) -> PrintedTable:
-        scores = [
-            PrintedColumn("rmse", "RMSE", ".4g"),
-            PrintedColumn("coverage", f"in {100 * self.coverage:g} %", ".1%"),
-            PrintedColumn("log_evidence", "log evidence", ".2f"),
-        ]
-        density = [PrintedColumn("nlpd", "NLPD", ".4f")]
-        crps_too = [PrintedColumn("crps", "CRPS", ".4g")]
-        if self.kind == "classification":
-            density, crps_too = [PrintedColumn("log_loss", "log loss", ".4f")], []
-            scores = [
-                PrintedColumn("error", "error", ".1%"),
-                PrintedColumn("brier", "Brier", ".4f"),
-                PrintedColumn("log_evidence", "log evidence", ".2f"),
-            ]
+        score = PrintedColumn
+        regression = self.kind == "regression"
+        density = ("nlpd", "NLPD") if regression else ("log_loss", "log loss")
         columns = [
-            PrintedColumn("model", "model", left=True),
-            *density,
-            PrintedColumn("difference", "to best", ".4f"),
-            PrintedColumn("standard_error", "±", ".4f"),
-            *crps_too,
-            *scores,
-            PrintedColumn("size", "size", ".4g"),
+            score("model", "model", left=True),
+            score(*density, ".4f"),
+            score("difference", "to best", ".4f"),
+            score("standard_error", "±", ".4f"),
         ]
+        if regression:
+            columns += [
+                score("crps", "CRPS", ".4g"),
+                score("rmse", "RMSE", ".4g"),
+                score("coverage", f"in {100 * self.coverage:g} %", ".1%"),
+            ]
+        else:
+            columns += [score("error", "error", ".1%"), score("brier", "Brier", ".4f")]
+        columns += [score("log_evidence", "log evidence", ".2f"), score("size", "size", ".4g")]
         return PrintedTable(columns, self.rows)
 
     @property
@@ -113,7 +124,7 @@ class Comparison:
 
         Returns
         -------
-        comparison : dict
+        dict
             With "kind", "n_rows", "coverage", "models" (a dict for each, None for what a model
             does not have) and "notes".
         """
@@ -129,6 +140,9 @@ class Comparison:
 def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95) -> Comparison:
     """Compare fitted models on rows that were held out.
 
+    It is the last step before one of them is used: which predicts best, by how much, and whether
+    the difference is more than chance.
+
     Parameters
     ----------
     models : dict or list
@@ -143,7 +157,7 @@ def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95
 
     Returns
     -------
-    comparison : Comparison
+    Comparison
         The best first: by `nlpd` or `log_loss`, then those that give no density. Without rows, by
         `log_evidence`.
 
@@ -154,6 +168,10 @@ def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95
         are made of. Where a model gives no standard deviations, what needs them is missing.
         Of a classification: `log_loss`, `difference`, `standard_error`, `error`, `brier`,
         `log_evidence` and `size`.
+
+    See Also
+    --------
+    sparsebayes.scores : The scores by themselves, and scorers for searches.
 
     Notes
     -----

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.forecasts import ForecastMixture
@@ -23,6 +24,7 @@ _LEVELS = (np.arange(200) + 0.5) / 200  # quantiles of a distribution that skpro
 _TABLES = ["pd-multiindex", "pd_multiindex_hier"]
 
 
+@guided
 class SparseBayesForecaster(BaseForecaster):
     """:class:`sparsebayes.forecasting.Forecaster` with the interface of sktime.
 
@@ -66,6 +68,10 @@ class SparseBayesForecaster(BaseForecaster):
         The fitted model. ``update(y, update_params=False)`` appends observations and leaves the
         model; with ``update_params=True``, sktime's default, the model is fitted anew to all of
         them. Observations of times that are known already are left out.
+
+    See Also
+    --------
+    sparsebayes.Forecaster : The forecaster itself, without sktime.
 
     Examples
     --------

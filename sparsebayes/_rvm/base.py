@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,7 +18,9 @@ from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known, desig
 from sparsebayes._rvm.options import as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
@@ -39,9 +41,10 @@ Array = np.ndarray
 _ROWS_PER_SCALE = 5  # samples for each input, of kernels that are no covariances
 
 
-class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
+class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
+    _named_parts: ClassVar = {"basis": as_basis}
     _learns_scales: bool  # whether adapt="auto" learns length scales; labels tell too little
 
     basis: Any
@@ -60,6 +63,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     augment_variance_: float | Array
     n_features_in_: int
     _input_range: Array
+    _n_rows: int  # with weight, of all parts
     _training_rows: TrainingRows | RowSummary
     _first_centres: Array | None = None  # rows that are centres besides those that a rule draws
 
@@ -72,8 +76,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     def _check_parameters(self) -> Solver:
         check_switches(bias=self.bias, verbose=self.verbose)
         as_augment(self.augment)
-        if self.adapt is not None:
-            check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"))
+        check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"), or_none=True)
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
 
@@ -221,7 +224,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
 
     def _store_inputs(self, X: Array, weights: Array, sample_weight: Array) -> None:
         """Range and importance of each, from rows with weight and all latent weights, (K, S)."""
-        self._input_range = input_range(X)
+        self._n_rows, self._input_range = len(X), input_range(X)
         try:
             found = input_importances(self.basis_, weights, X, sample_weight)
         except Exception as error:  # the user's own kernel need not accept such rows
@@ -231,6 +234,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
+        """How much the prediction depends on each input, (D,); they sum to 1."""
         check_is_fitted(self)
         if isinstance(self._importances, str):
             raise AttributeError(
@@ -240,7 +244,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         return self._importances
 
     def inside(self, X: Any) -> Array:
-        """Whether rows lie inside the training data, where predictions can be believed.
+        """Tell which rows lie inside the training data, where predictions can be believed.
 
         A row is inside if each input lies in the range that it has in the training rows (those
         with weight), extended by a twentieth of its width on each side. Inputs that make no
@@ -252,10 +256,12 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Rows as for `predict`.
 
         Returns
         -------
-        inside : ndarray of bool, (n,)
+        ndarray of bool, (n,)
+            True for rows that are inside.
 
         Raises
         ------
@@ -304,6 +310,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
 
     @property
     def length_scale_(self) -> Array:
+        """The length scale of each input, (D,), as it was given or learned."""
         check_is_fitted(self)
         if not self.basis_.length_scales:
             raise AttributeError(f"No function of basis={self.basis!r} has a length scale.")

@@ -7,21 +7,31 @@ from typing import ClassVar
 
 import numpy as np
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.validation import as_number
 from sparsebayes.basis import Basis
 
 Array = np.ndarray
 
 
+@guided
 @dataclass(frozen=True)
 class StudentT:
     """Noise with outliers: Student's t distribution, for ``RVR(noise=...)``.
+
+    Samples far from the others hardly count: the fit finds a weight for each. Choose it where a few
+    readings are plainly wrong and nobody says which.
 
     Parameters
     ----------
     nu : "estimate" or float, default="estimate"
         Degrees of freedom: few for many outliers, and with many the noise is normal. They are
         found by the evidence, between 3 and 100 or infinite where no outliers show; or given.
+
+    See Also
+    --------
+    RVR : Relevance vector regression, whose `noise` this may be.
+    sparsebayes.Gamma : As `noise`, a prior of the precision of normal noise.
 
     Examples
     --------

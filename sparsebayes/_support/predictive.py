@@ -15,6 +15,7 @@ from scipy.special import ndtri
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.validation import check_coverage, remedies, whole_number
 
 if TYPE_CHECKING:
@@ -121,16 +122,18 @@ class GaussianRegressorMixin(ABC):
 
     @abstractmethod
     def predictive(self) -> Predictive:
-        """The predictive distribution of the fitted model.
+        """Give the predictive distribution of the fitted model.
 
         `predict`, `predict_interval`, `sample_y` and `predict_uncertain` are made of it; they also
         check what they are given. A new regressor implements this method.
 
         Returns
         -------
-        predictive : Predictive
+        Predictive
+            Means, variances, covariances and draws at rows of X.
         """
 
+    @guided
     def predict(
         self,
         X: Any,
@@ -144,6 +147,7 @@ class GaussianRegressorMixin(ABC):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
         return_cov : bool, default=False
@@ -178,6 +182,7 @@ class GaussianRegressorMixin(ABC):
             return mean, variance
         return mean, np.sqrt(variance + noise)
 
+    @guided
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
         """Predict central intervals of new observations, noise included.
 
@@ -188,13 +193,17 @@ class GaussianRegressorMixin(ABC):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
         coverage : float, default=0.95
             Probability inside the interval.
 
         Returns
         -------
-        lower, upper : ndarray, (n,)
-            After a fit to K targets, (n, K); each interval is that of one target on its own.
+        lower : ndarray, (n,)
+            Lower ends of the intervals. After a fit to K targets, (n, K); each interval is that of
+            one target on its own.
+        upper : ndarray, (n,)
+            Upper ends, of the same shape.
 
         Examples
         --------
@@ -209,18 +218,22 @@ class GaussianRegressorMixin(ABC):
         coverage = check_coverage(coverage)
         return self.predictive().interval(check_inputs(self, X), coverage)
 
+    @guided
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draw observations from the predictive distribution.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to draw at.
         n_samples : int, default=1
+            How many draws.
         random_state : int, RandomState instance or None, default=0
+            The seed; the same one gives the same draws.
 
         Returns
         -------
-        samples : ndarray, (n, n_samples)
+        ndarray, (n, n_samples)
             Each column is one draw at all rows together, noise included. After a fit to K targets,
             (n, K, n_samples).
         """
@@ -233,22 +246,29 @@ class GaussianRegressorMixin(ABC):
     def predict_uncertain(
         self, mean: Any, cov: Any = None, method: str = "auto", *, variances: Any = None
     ) -> tuple[Array, ...]:
-        """Predict at Gaussian inputs: `sparsebayes.predict_uncertain` with this model.
+        """Predict at inputs that are known up to a normal distribution.
+
+        This is `sparsebayes.predict_uncertain` with this model.
 
         Parameters
         ----------
         mean : array-like of shape (n, n_features)
+            The means of the inputs.
         cov : float or array-like, default=None
             For all inputs alike a variance, variances of shape (n_features,) or a covariance of
             shape (n_features, n_features); or one for each, (n, n_features, n_features).
         method : {"auto", "exact", "quadrature", "taylor", "monte_carlo"}, default="auto"
+            How the average over the input is formed; "auto" takes the closed form where there is
+            one.
         variances : array-like of shape (n, n_features), default=None
             In place of `cov`, the variances of each input.
 
         Returns
         -------
-        means, variances : ndarray, (n,)
-            Of new observations, noise included.
+        means : ndarray, (n,)
+            Means of new observations.
+        variances : ndarray, (n,)
+            Their variances, noise included.
         """
         # Imported here: it lies above the regressors, and few of their users need it.
         from sparsebayes.uncertain import predict_uncertain

@@ -7,14 +7,9 @@ it. ``RBF() + Linear()`` is the union of two bases.
 from sparsebayes._support.homes import settle
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.fixed import Bias, Linear, Polynomial, Precomputed
-from sparsebayes.basis.kernels import (
-    RBF,
-    KernelFunction,
-    Laplacian,
-    LinearSpline,
-    ThinPlateSpline,
-)
+from sparsebayes.basis.kernels import RBF, KernelFunction, Laplacian
 from sparsebayes.basis.names import as_basis
+from sparsebayes.basis.splines import LinearSpline, ThinPlateSpline
 from sparsebayes.basis.union import Union
 
 __all__ = [

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes.basis.centres import Some
 from sparsebayes.engine.moments import Functions
 
@@ -24,7 +26,7 @@ def column_hashes(columns: Array) -> Array:
     return np.array([hash(row.tobytes()) for row in rows], dtype=np.int64)
 
 
-class Basis(BaseEstimator, ABC):
+class Basis(GuidedMixin, BaseEstimator, ABC):
     """M functions of x, numbered from 0.
 
     A new basis implements `fit`, which sets the attributes, `columns` and `select`.
@@ -32,11 +34,26 @@ class Basis(BaseEstimator, ABC):
     Attributes
     ----------
     n_functions_ : int
+        How many functions there are, M.
     distinct_ : ndarray of int
         The candidates: functions that do not repeat an earlier one on rows that have weight.
     center_index_ : ndarray of int, (M,)
         The row of the training inputs on which a function is centred, -1 for none, and for
         functions centred elsewhere.
+
+    See Also
+    --------
+    RBF : The basis that estimators take if nothing else is said.
+    Union : Several bases together.
+    as_basis : A basis from its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.basis import RBF, Linear
+    >>> basis = (RBF(1.0) + Linear()).fit(np.array([[0.0], [1.0]]))
+    >>> basis.columns(np.array([[0.0]])).round(2)
+    array([[1.  , 0.61, 0.  ]])
     """
 
     n_functions_: int
@@ -45,21 +62,63 @@ class Basis(BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
-        """Learn the functions from the rows of X, (N, D), which may have weights.
+        """Learn the functions from rows.
 
-        `some` says which rows these are, where they are some of many.
+        Parameters
+        ----------
+        X : ndarray, (N, D)
+            The rows.
+        weights : ndarray, (N,), or None, default=None
+            Their weights; rows without weight have no function.
+        some : Some or None, default=None
+            Which rows these are, where they are some of many.
+
+        Returns
+        -------
+        Basis
+            This basis, fitted.
         """
 
     @abstractmethod
     def columns(self, X: Array, index: Array | None = None) -> Array:
-        """The functions (all, or those of `index`) at the rows of X, (n, k)."""
+        """Evaluate the functions.
+
+        Parameters
+        ----------
+        X : ndarray, (n, D)
+            The rows to evaluate them at.
+        index : ndarray of int, (k,), or None, default=None
+            Which functions; None takes all.
+
+        Returns
+        -------
+        ndarray, (n, k)
+            A column for each function.
+        """
 
     @abstractmethod
     def select(self, index: Array) -> Basis:
-        """A fitted copy with these functions only, in this order."""
+        """Take some of the functions.
+
+        Parameters
+        ----------
+        index : ndarray of int, (k,)
+            Which ones, in the order of the basis.
+
+        Returns
+        -------
+        Basis
+            A fitted copy with these functions only, in this order.
+        """
 
     def kinds(self) -> Array:
-        """For each function the number of its centred basis in a union, -1 if it has no centre."""
+        """Tell which kernel of a union each function belongs to.
+
+        Returns
+        -------
+        ndarray of int, (M,)
+            The number of the kernel, -1 for a function without centre.
+        """
         return np.where(self.center_index_ < 0, -1, 0)
 
     @property
@@ -73,21 +132,52 @@ class Basis(BaseEstimator, ABC):
         return ()
 
     def log_scales(self) -> Array:
-        """Logarithms of all length scales, those of one kernel after those of another."""
+        """Take the logarithms of all length scales.
+
+        Returns
+        -------
+        ndarray
+            Those of one kernel after those of another.
+        """
         return np.log(np.concatenate([*self.length_scales, np.empty(0)]))
 
     def rescaled(self, log_scales: Array) -> Basis:
-        """A fitted copy with other length scales."""
+        """Give the length scales other values.
+
+        Parameters
+        ----------
+        log_scales : ndarray
+            Their logarithms, as `log_scales` has them.
+
+        Returns
+        -------
+        Basis
+            A fitted copy.
+        """
         return self
 
     def scale_slopes(
         self, X: Array, index: Array, slopes: Array, values: Array | None = None
     ) -> Array:
-        """``Σ_nm slopes_nm ∂φ_m(x_n)/∂log ℓ`` for each length scale, of the functions of `index`.
+        """Pass derivatives with respect to the columns on to the length scales.
 
-        With the derivatives of a function of the columns as slopes, (n, k), these are its
-        derivatives with respect to the log scales.  # T01 (53)
-        `values` are the columns, where they are known already.
+        The result is ``Σ_nm slopes_nm ∂φ_m(x_n)/∂log ℓ``.  # T01 (53)
+
+        Parameters
+        ----------
+        X : ndarray, (n, D)
+            The rows.
+        index : ndarray of int, (k,)
+            Which functions.
+        slopes : ndarray, (n, k)
+            Derivatives of some number with respect to their columns.
+        values : ndarray, (n, k), or None, default=None
+            The columns, where they are known already.
+
+        Returns
+        -------
+        ndarray
+            The derivatives of that number with respect to the log scales.
         """
         return np.empty(0)
 
@@ -97,28 +187,58 @@ class Basis(BaseEstimator, ABC):
         return ()
 
     def recentred(self, X: Array, rows: Array, points: Array) -> Basis:
-        """The same with these points among the centres, where these were left to a rule.
+        """Put some points among the centres, where these were left to a rule.
 
-        `rows` are their row numbers; X has rows that tell functions apart.
+        Parameters
+        ----------
+        X : ndarray, (n, D)
+            Rows that tell functions apart.
+        rows : ndarray of int, (k,)
+            The row numbers of the points.
+        points : ndarray, (k, D)
+            The points.
+
+        Returns
+        -------
+        Basis
+            A fitted copy, or this one if its centres were given.
         """
         return self
 
     def functions(self) -> tuple[Functions, ...] | None:
-        """Its functions as bumps and monomials in their order, None if some are neither."""
-        return None
+        """List the functions as Gaussian bumps and monomials, whose moments are known.
 
-    def gradients(self) -> Array | None:
-        """The gradient of each function, (M, D), if all are linear in the inputs; else None.
-
-        A basis has gradients or has none, whichever of its functions are selected.
+        Returns
+        -------
+        tuple of Functions, or None
+            In their order; None if some are neither.
         """
         return None
 
-    def reach(self) -> Array | None:
-        """How far each input can go before the functions change, (D,), or one number for all.
+    def gradients(self) -> Array | None:
+        """Find the slope of each function, if all are linear in the inputs.
 
-        Infinite where no function depends on an input, 0 where any distance may count. None if
-        the columns of X are functions themselves and no inputs.
+        A basis has gradients or has none, whichever of its functions are selected.
+
+        Returns
+        -------
+        ndarray, (M, D), or None
+            The gradients; None if some function is not linear.
+        """
+        return None
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        """A name for each function, by those of the inputs; empty where it has none of its own."""
+        return [""] * self.n_functions_
+
+    def reach(self) -> Array | None:
+        """Tell how far each input can go before the functions change.
+
+        Returns
+        -------
+        ndarray, (D,), one number for all inputs, or None
+            Infinite where no function depends on an input, 0 where any distance may count. None if
+            the columns of X are functions themselves and no inputs.
         """
         return np.asarray(0.0 if self.n_functions_ else np.inf)
 

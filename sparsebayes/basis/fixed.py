@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,24 @@ class Fixed(Basis):
 
     @abstractmethod
     def powers(self) -> Array:
-        """The power of each input in each function, which is their product, (M, D)."""
+        """List the powers of the inputs whose product each function is.
+
+        Returns
+        -------
+        ndarray of int, (M, D)
+            A row for each function.
+        """
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        names = []
+        for powers in self.powers():
+            factors = [
+                name if power == 1 else f"{name}^{power}"
+                for name, power in zip(inputs, powers, strict=True)
+                if power
+            ]
+            names.append(" ".join(factors) or "bias")
+        return names
 
     def columns(self, X: Array, index: Array | None = None) -> Array:
         return self._compute(X)[:, self._kept if index is None else self._kept[index]]
@@ -49,7 +67,23 @@ class Fixed(Basis):
 
 
 class Bias(Fixed):
-    """The constant function."""
+    """The constant function.
+
+    Estimators add it by themselves, unless ``bias=False``.
+
+    See Also
+    --------
+    Linear : The inputs themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.basis import Bias
+    >>> X = np.array([[2.0], [3.0]])
+    >>> Bias().fit(X).columns(X)
+    array([[1.],
+           [1.]])
+    """
 
     def _compute(self, X: Array) -> Array:
         return np.ones((len(X), 1))
@@ -68,7 +102,26 @@ class Bias(Fixed):
 
 
 class Linear(Fixed):
-    """The inputs themselves."""
+    """The inputs themselves, one function for each.
+
+    A relevance vector machine with this basis is linear regression that drops inputs without
+    effect.
+
+    See Also
+    --------
+    Polynomial : Products of the inputs too.
+    sparsebayes.RVR : Its `coef_` and `intercept_` are those of the linear model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.basis import Linear
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> y = 2 * X[:, 0] - X[:, 2] + 0.1 * np.random.default_rng(1).standard_normal(50)
+    >>> RVR(Linear()).fit(X, y).coef_.round(1)
+    array([ 2.,  0., -1.])
+    """
 
     def _compute(self, X: Array) -> Array:
         return X
@@ -87,7 +140,25 @@ class Linear(Fixed):
 
 
 class Precomputed(Fixed):
-    """The columns of X are the basis functions already, as with a precomputed kernel."""
+    """Columns of X that are basis functions already, as with a precomputed kernel.
+
+    Predictions need the same columns at the new samples.
+
+    See Also
+    --------
+    KernelFunction : A kernel as a function, which estimators evaluate themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.basis import Precomputed
+    >>> x = np.linspace(0.0, 1.0, 50)
+    >>> waves = np.cos(np.pi * np.outer(x, np.arange(1, 10)))
+    >>> y = 3 * waves[:, 4] + 0.1 * np.random.default_rng(0).standard_normal(50)
+    >>> RVR(Precomputed(), prior="ric", bias=False).fit(waves, y).relevance_
+    array([4])
+    """
 
     def _compute(self, X: Array) -> Array:
         return X
@@ -102,9 +173,25 @@ class Precomputed(Fixed):
 class Polynomial(Fixed):
     """All monomials of the inputs up to a degree, without the constant.
 
+    With two inputs and degree 2 these are x₁, x₂, x₁², x₁x₂ and x₂².
+
     Parameters
     ----------
     degree : int, default=2
+        The largest sum of powers in a monomial.
+
+    See Also
+    --------
+    Linear : The inputs alone.
+    LinearSpline : Piecewise cubic functions, centred on training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.basis import Polynomial
+    >>> X = np.array([[2.0, 3.0]])
+    >>> Polynomial(2).fit(X).columns(X)
+    array([[2., 3., 4., 6., 9.]])
     """
 
     def __init__(self, degree: Any = 2) -> None:

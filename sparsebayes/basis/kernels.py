@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.centres import (
     Some,
@@ -42,7 +43,7 @@ def squared_distances(X: Array, Z: Array) -> Array:
     return np.maximum(out, 0.0, out=out)
 
 
-def _weighted_squares(X: Array, Z: Array, weights: Array) -> Array:
+def weighted_squares(X: Array, Z: Array, weights: Array) -> Array:
     """``Σ_nm w_nm (x_nd − z_md)²`` for each d, through matrix products."""
     shift = Z.mean(axis=0) if len(Z) else 0.0  # far from the origin the parts would cancel
     X, Z = X - shift, Z - shift
@@ -114,7 +115,18 @@ class Centred(Basis):
         return self.kernel_reach if self.n_functions_ else np.asarray(np.inf)
 
     def between(self, X: Array, Z: Array) -> Array:
-        """``k(x, z)`` for the rows of X and of Z, (len(X), len(Z))."""
+        """Evaluate the kernel between rows.
+
+        Parameters
+        ----------
+        X, Z : ndarray, (n, D) and (m, D)
+            Rows, the second the centres.
+
+        Returns
+        -------
+        ndarray, (n, m)
+            ``k(x, z)`` for all pairs.
+        """
         if len(Z) == 0:  # kernels need not know about that
             return np.empty((len(X), 0))
         return self._kernel(X, Z)
@@ -123,7 +135,18 @@ class Centred(Basis):
         return self.between(X, self.centers_ if index is None else self.centers_[index])
 
     def centred_on(self, Z: Array) -> Centred:
-        """The same kernel with a function for each row of Z."""
+        """Centre a function on each of some points.
+
+        Parameters
+        ----------
+        Z : ndarray, (m, D)
+            The points.
+
+        Returns
+        -------
+        Centred
+            A fitted copy with the same kernel.
+        """
         part = copy.copy(self)
         part.centers_, part.n_functions_ = Z, len(Z)
         part.center_index_ = part.distinct_ = np.arange(len(Z))
@@ -185,7 +208,7 @@ class Scaled(Centred):
             if self.length_scale != "scale":
                 raise ValueError(
                     f"length_scale of {name} must be positive numbers or 'scale', "
-                    f"got {self.length_scale!r}."
+                    f"got {self.length_scale!r}{hint('length_scale', self.length_scale)}."
                 )
             rows = None if weights is None else np.broadcast_to(weights[:, None], X.shape)
             spread = np.sqrt(np.average((X - np.average(X, weights=rows)) ** 2, weights=rows))
@@ -200,7 +223,7 @@ class Scaled(Centred):
         if scale.ndim > 1 or not np.all(np.isfinite(scale)) or not np.all(scale > 0):
             raise ValueError(
                 f"length_scale of {name} must be positive numbers or 'scale', "
-                f"got {self.length_scale!r}."
+                f"got {self.length_scale!r}{hint('length_scale', self.length_scale)}."
             )
         if scale.ndim == 1 and scale.size != X.shape[1]:
             raise ValueError(
@@ -257,10 +280,24 @@ class RBF(Scaled):
     Parameters
     ----------
     length_scale : float, array-like of shape (D,) or "scale", default="scale"
-        ℓ; "scale" takes ``sqrt(D var(X) / 2)``.
+        The width ℓ; "scale" takes ``sqrt(D var(X) / 2)``.
     centres : int, array-like of shape (M, D) or None, default=None
         How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
         beyond 1000.
+
+    See Also
+    --------
+    Laplacian : Functions with a peak, for curves that are less smooth.
+    sparsebayes.RVR : Its `adapt` learns the length scales.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.basis import RBF
+    >>> X = np.array([[0.0], [1.0]])
+    >>> RBF(1.0).fit(X).columns(X).round(2)
+    array([[1.  , 0.61],
+           [0.61, 1.  ]])
     """
 
     positive_definite = True
@@ -277,7 +314,7 @@ class RBF(Scaled):
 
     def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
         values = self._decay(X, Z) if values is None else values
-        return _weighted_squares(X, Z, slopes * values)  # QC04 (2.38)
+        return weighted_squares(X, Z, slopes * values)  # QC04 (2.38)
 
     def functions(self) -> tuple[Functions, ...] | None:
         scales = np.broadcast_to(self.length_scale_, self.centers_.shape[1:])
@@ -287,12 +324,28 @@ class RBF(Scaled):
 class Laplacian(Scaled):
     """``exp(-Σ_d |x_d − z_d| / ℓ_d)``, centred on training rows.
 
+    It has a peak at its centre, so that sums of it are continuous and not smooth.
+
     Parameters
     ----------
     length_scale : float, array-like of shape (D,) or "scale", default="scale"
+        The width ℓ; "scale" takes ``sqrt(D var(X) / 2)``.
     centres : int, array-like of shape (M, D) or None, default=None
         How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
         beyond 1000.
+
+    See Also
+    --------
+    RBF : Smooth functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.basis import Laplacian
+    >>> X = np.array([[0.0], [1.0]])
+    >>> Laplacian(1.0).fit(X).columns(X).round(2)
+    array([[1.  , 0.37],
+           [0.37, 1.  ]])
     """
 
     positive_definite = True
@@ -311,94 +364,32 @@ class Laplacian(Scaled):
         return np.array([np.vdot(weights, np.abs(np.subtract.outer(x, z))) for x, z in pairs])
 
 
-class ThinPlateSpline(Scaled):
-    """``r² log r`` of the distance r from the centre, in units of `length_scale` [1]_.
-
-    Parameters
-    ----------
-    length_scale : float, array-like of shape (D,) or "scale", default="scale"
-    centres : int, array-like of shape (M, D) or None, default=None
-        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
-        beyond 1000.
-
-    References
-    ----------
-    .. [1] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.3).
-    """
-
-    stationary = True
-
-    def _kernel(self, X: Array, Z: Array) -> Array:
-        squared = squared_distances(X / self.length_scale_, Z / self.length_scale_)
-        return 0.5 * squared * np.log(np.where(squared > 0, squared, 1.0))
-
-    def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
-        squared = squared_distances(X, Z)
-        weights = -slopes * (1.0 + np.log(np.where(squared > 0, squared, 1.0)))
-        return _weighted_squares(X, Z, weights)
-
-
-class LinearSpline(Scaled):
-    """Vapnik's linear spline kernel, the product over inputs [1]_, [2]_.
-
-    ``1 + xz + xz min(x, z) − ½(x + z) min(x, z)² + ⅓ min(x, z)³`` with x and z in units of
-    `length_scale`.
-
-    Parameters
-    ----------
-    length_scale : float, array-like of shape (D,) or "scale", default=1.0
-    centres : int, array-like of shape (M, D) or None, default=None
-        How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
-        beyond 1000.
-
-    References
-    ----------
-    .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", 2001, (29).
-    .. [2] A. Schmolck, "Smooth Relevance Vector Machines", 2008, (A.1).
-    """
-
-    def __init__(self, length_scale: Any = 1.0, *, centres: Any = None) -> None:
-        self.length_scale = length_scale
-        self.centres = centres
-
-    def _kernel(self, X: Array, Z: Array) -> Array:
-        out = np.ones((len(X), len(Z)))
-        for x, z in zip((X / self.length_scale_).T, (Z / self.length_scale_).T, strict=True):
-            square, cubic = self._powers(x, z)
-            out *= 1.0 + square + cubic
-        return out
-
-    @staticmethod
-    def _powers(x: Array, z: Array) -> tuple[Array, Array]:
-        """The parts of one input's factor that go with the second and third power of its unit."""
-        product = np.multiply.outer(x, z)
-        least = np.minimum.outer(x, z)
-        half_sum = 0.5 * np.add.outer(x, z)
-        return product, least * (product - least * (half_sum - least / 3.0))
-
-    def _scale_slopes(self, X: Array, Z: Array, slopes: Array, values: Array | None) -> Array:
-        powers = [self._powers(x, z) for x, z in zip(X.T, Z.T, strict=True)]
-        factors = [1.0 + square + cubic for square, cubic in powers]
-        after = [np.ones_like(slopes)]  # the product of the factors after each
-        for factor in factors[:0:-1]:
-            after.append(after[-1] * factor)
-        total = np.empty(len(factors))
-        before = -slopes
-        for d, (square, cubic) in enumerate(powers):
-            total[d] = np.vdot(before * (2.0 * square + 3.0 * cubic), after.pop())
-            before = before * factors[d]
-        return total
-
-
 class KernelFunction(Centred):
     """Any callable ``k(X, Z)`` that returns an array of shape (len(X), len(Z)).
+
+    It need not be a covariance. Estimators take the function itself too, ``RVR(k)``.
 
     Parameters
     ----------
     function : callable
+        The kernel ``k(X, Z)``, of arrays of shape (n, D) and (m, D).
     centres : int, array-like of shape (M, D) or None, default=None
         How many rows to centre functions on, or on which points; all rows up to 10,000 of them,
         beyond 1000.
+
+    See Also
+    --------
+    RBF : The kernel that is used if nothing else is said.
+    Precomputed : Values of functions in place of the functions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.basis import KernelFunction
+    >>> X = np.array([[0.0], [1.0]])
+    >>> KernelFunction(lambda X, Z: np.cos(X - Z.T)).fit(X).columns(X).round(2)
+    array([[1.  , 0.54],
+           [0.54, 1.  ]])
     """
 
     def __init__(self, function: Callable[[Array, Array], Array], *, centres: Any = None) -> None:

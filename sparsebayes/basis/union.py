@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,9 +24,28 @@ def _sums(columns: Array) -> Array:
 class Union(Basis):
     """The functions of two bases, those of `left` first; made by ``left + right``.
 
+    Functions that both have are candidates once. Unions of unions have any number of bases.
+
     Parameters
     ----------
     left, right : Basis
+        The bases.
+
+    See Also
+    --------
+    as_basis : In a sum one of them may be a name, as in ``RBF() + "linear"``.
+    sparsebayes.dictionaries.Union : The same for dictionaries of signals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.basis import RBF, Linear
+    >>> X = np.linspace(0.0, 10.0, 60)[:, None]
+    >>> y = X[:, 0] + np.exp(-0.5 * (X[:, 0] - 5) ** 2)
+    >>> y += 0.1 * np.random.default_rng(0).standard_normal(60)
+    >>> RVR(Linear() + RBF(1.0)).fit(X, y).predict([[5.0], [20.0]]).round(1)
+    array([ 6. , 20.2])
     """
 
     def __init__(self, left: Basis, right: Basis) -> None:
@@ -72,6 +92,9 @@ class Union(Basis):
     def gradients(self) -> Array | None:
         left, right = self.left_.gradients(), self.right_.gradients()
         return None if left is None or right is None else np.vstack([left, right])
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        return self.left_.function_names(inputs) + self.right_.function_names(inputs)
 
     def reach(self) -> Array | None:
         left, right = self.left_.reach(), self.right_.reach()

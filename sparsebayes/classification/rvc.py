@@ -157,6 +157,13 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         With many rows, what was done not to look at all of them at once; else None.
     n_features_in_, feature_names_in_
 
+    See Also
+    --------
+    sparsebayes.RVR : The same model for numbers instead of labels.
+    sparsebayes.ParetoClassifier : A front of classifiers between sensitivity and specificity.
+    sparsebayes.sample_posterior : Probabilities averaged over models, by sampling.
+    sparsebayes.basis : The functions that a model may be made of.
+
     Notes
     -----
     The evidence has many local maxima; the fit ends in one of them. A model by least squares that
@@ -252,7 +259,8 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
         Returns
         -------
-        self : RVC
+        RVC
+            This model, fitted.
         """
         solver = self._check_parameters()
         check_likelihood(self.link, self.inference, self.multi_class)
@@ -346,19 +354,22 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     @property
     def coef_(self) -> Array:
+        """The slopes of the latent functions in each input, of a linear basis."""
         return self._linear_terms("coef_")[0]
 
     @property
     def intercept_(self) -> Array:
+        """The latent functions where all inputs are 0, of a linear basis."""
         return self._linear_terms("intercept_")[1] + getattr(self, "offset_", 0.0)
 
     @by_chunks
     def decision_function(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """How strongly the model decides; or the latent function and its uncertainty.
+        """Tell how strongly the model decides; or the latent function and its uncertainty.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to decide at.
         return_std : bool, default=False
             Whether to return mean and standard deviation of the latent function instead.
 
@@ -385,18 +396,19 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     @by_chunks
     def predict_proba(self, X: Any, *, class_prior: Any = None) -> Array:
-        """Probabilities of the classes, averaged over the weight posterior.
+        """Predict the probabilities of the classes, averaged over the weight posterior.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
         class_prior : array-like of shape (K,), default=None
             How frequent the classes are where the model is used, if not as among the training
             samples (`class_prior_`): probabilities are multiplied by the ratio of both.
 
         Returns
         -------
-        probability : ndarray, (n, K)
+        ndarray, (n, K)
             In the order of `classes_`; rows sum to one.
         """
         X = check_inputs(self, X)
@@ -419,21 +431,34 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     @by_chunks
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of `predict_proba`."""
+        """Predict the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Inputs to predict at.
+
+        Returns
+        -------
+        ndarray, (n, K)
+            In the order of `classes_`; -inf where a probability is 0.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @by_chunks
     def predict(self, X: Any) -> Array:
-        """The most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
 
         Returns
         -------
-        labels : ndarray, (n,)
+        ndarray, (n,)
+            Labels, of the type of those in the fit.
         """
         X = check_inputs(self, X)
         if self.classes_.size == 2 and self._temperature is None:

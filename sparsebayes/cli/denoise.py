@@ -17,10 +17,10 @@ from sparsebayes._support.version import package_version
 from sparsebayes.cli.arguments.tables import OPTIONS
 from sparsebayes.cli.csv_table import format_table, read_series
 from sparsebayes.cli.media import OTHERS, SUFFIXES, Media, encode_npy, place, read_media
-from sparsebayes.cli.report import Rows, aligned, joined
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.cli.reports.figures import check_directory, new_axes, png
 from sparsebayes.cli.reports.progress_line import ProgressLine
+from sparsebayes.cli.reports.report import Rows, aligned, joined
 from sparsebayes.denoising import LONGEST, METHODS, Denoised, denoise
 from sparsebayes.rows.dialect.numerals import is_missing
 from sparsebayes.rows.table import Table, TableError, is_number

@@ -14,11 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sparsebayes.basis import as_basis
 from sparsebayes.cli.chunks import LARGE, ScaledChunks, refuse_text, refuse_whole
 from sparsebayes.cli.csv_table import open_rows, reading_notes
-from sparsebayes.cli.report import fit_report
 from sparsebayes.cli.reports.answer import Answer, check_output, write_outputs
 from sparsebayes.cli.reports.data import fit_data
 from sparsebayes.cli.reports.figures import check_directory, new_axes, png
 from sparsebayes.cli.reports.progress_line import ProgressLine
+from sparsebayes.cli.reports.report import fit_report
 from sparsebayes.cli.tasks import PANELS, Scores, Task, choose, look_at, refuse_foreign
 from sparsebayes.cli.text_inputs import (
     Levels,

@@ -17,10 +17,10 @@ import numpy as np
 from sparsebayes._support.optional import require
 from sparsebayes._support.version import package_version
 from sparsebayes.cli.csv_table import format_table
-from sparsebayes.cli.report import Rows, aligned
 from sparsebayes.cli.reports.answer import Answer, check_output, write_outputs
 from sparsebayes.cli.reports.figures import new_axes, png
 from sparsebayes.cli.reports.progress_line import ProgressLine
+from sparsebayes.cli.reports.report import Rows, aligned
 from sparsebayes.cli.series.series_table import RESULTS, TimedColumn, read_columns
 
 _SHOWN = 48  # rows of the table, if all are in a file

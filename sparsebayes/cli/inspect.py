@@ -8,11 +8,11 @@ from pathlib import Path
 
 from sparsebayes.cli.curves.limits import find_limits, limits_report, refuse_alone
 from sparsebayes.cli.model_file import open_model
-from sparsebayes.cli.report import aligned, inspect_report
 from sparsebayes.cli.reports.answer import Answer, write_outputs
 from sparsebayes.cli.reports.data import inspect_data
 from sparsebayes.cli.reports.figures import check_directory
 from sparsebayes.cli.reports.model_figures import model_figures
+from sparsebayes.cli.reports.report import aligned, inspect_report
 
 
 def run(args: Namespace) -> Answer:

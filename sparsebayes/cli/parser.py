@@ -70,6 +70,8 @@ def _examples(lines: Sequence[str]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
+    It is what ``sparsebayes`` and ``python -m sparsebayes`` call.
+
     Parameters
     ----------
     argv : sequence of str, default=None
@@ -77,9 +79,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns
     -------
-    status : int
+    int
         0; 2 after an error, which is one line on stderr; 130 after an interruption; 141 if what
         reads the output has closed the pipe, about which nothing is said.
+
+    See Also
+    --------
+    sparsebayes.persistence.load : Brings back a model that ``fit`` stored.
+
+    Examples
+    --------
+    >>> from sparsebayes.cli import main
+    >>> main(["inspect", "nothing.skops"])
+    2
     """
     return until_closed(_run, sys.argv[1:] if argv is None else list(argv))
 

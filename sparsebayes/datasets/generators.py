@@ -22,7 +22,9 @@ def make_sinc(
     low: float = -10.0,
     high: float = 10.0,
 ) -> tuple[Array, Array, Array]:
-    """Noisy ``sin(x)/x`` at equally spaced inputs [1]_.
+    """Make noisy ``sin(x)/x`` at equally spaced inputs [1]_.
+
+    It is the usual first example of a relevance vector machine.
 
     Parameters
     ----------
@@ -40,10 +42,16 @@ def make_sinc(
     Returns
     -------
     X : ndarray of shape (n_samples, 1)
+        The inputs, ascending.
     y : ndarray of shape (n_samples,)
         Noisy targets.
     f_true : ndarray of shape (n_samples,)
         The function without noise.
+
+    See Also
+    --------
+    make_friedman1 : Ten inputs, half of them without effect.
+    make_signal : Signals with jumps and peaks.
 
     References
     ----------
@@ -71,7 +79,7 @@ def make_sinc(
 def make_friedman1(
     n_samples: int = 240, *, noise: float | None = None, random_state: Any = None
 ) -> tuple[Array, Array, Array]:
-    """Friedman's first function: ten inputs in the unit cube, five of them without effect.
+    """Make Friedman's first function: ten inputs, five of them without effect.
 
     ``f = 10 sin(π x1 x2) + 20 (x3 − ½)² + 10 x4 + 5 x5``.
 
@@ -87,10 +95,23 @@ def make_friedman1(
     Returns
     -------
     X : ndarray of shape (n_samples, 10)
+        Inputs in the unit cube.
     y : ndarray of shape (n_samples,)
         Noisy targets.
     f_true : ndarray of shape (n_samples,)
         The function without noise.
+
+    See Also
+    --------
+    make_friedman2 : The second function.
+    make_friedman3 : The third.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import make_friedman1
+    >>> X, y, f = make_friedman1(50, random_state=0)
+    >>> X.shape, bool(f.std() > (y - f).std())
+    ((50, 10), True)
     """
     rng = np.random.default_rng(random_state)
     X = rng.random((n_samples, 10))
@@ -102,7 +123,7 @@ def make_friedman1(
 def make_friedman2(
     n_samples: int = 240, *, noise: float | None = None, random_state: Any = None
 ) -> tuple[Array, Array, Array]:
-    """Friedman's second function: the modulus of an impedance, four inputs.
+    """Make Friedman's second function: the modulus of an impedance, four inputs.
 
     ``f = √(x1² + (x2 x3 − 1/(x2 x4))²)`` with x1 in [0, 100], x2 in [40π, 560π], x3 in [0, 1]
     and x4 in [1, 11].
@@ -120,10 +141,23 @@ def make_friedman2(
     Returns
     -------
     X : ndarray of shape (n_samples, 4)
+        The inputs, each in its own range.
     y : ndarray of shape (n_samples,)
         Noisy targets.
     f_true : ndarray of shape (n_samples,)
         The function without noise.
+
+    See Also
+    --------
+    make_friedman1 : The first function.
+    make_friedman3 : The phase of the same impedance.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import make_friedman2
+    >>> X, y, f = make_friedman2(50, random_state=0)
+    >>> X.shape, bool((f >= 0).all())
+    ((50, 4), True)
     """
     return _impedance(np.hypot, n_samples, noise, random_state)
 
@@ -131,7 +165,7 @@ def make_friedman2(
 def make_friedman3(
     n_samples: int = 240, *, noise: float | None = None, random_state: Any = None
 ) -> tuple[Array, Array, Array]:
-    """Friedman's third function: the phase of an impedance, four inputs.
+    """Make Friedman's third function: the phase of an impedance, four inputs.
 
     ``f = arctan((x2 x3 − 1/(x2 x4)) / x1)``, inputs as in :func:`make_friedman2`.
 
@@ -148,10 +182,24 @@ def make_friedman3(
     Returns
     -------
     X : ndarray of shape (n_samples, 4)
+        The inputs, each in its own range.
     y : ndarray of shape (n_samples,)
         Noisy targets.
     f_true : ndarray of shape (n_samples,)
         The function without noise.
+
+    See Also
+    --------
+    make_friedman1 : The first function.
+    make_friedman2 : The modulus of the same impedance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.datasets import make_friedman3
+    >>> X, y, f = make_friedman3(50, random_state=0)
+    >>> X.shape, bool((np.abs(f) <= np.pi / 2).all())
+    ((50, 4), True)
     """
     # x1 ≥ 0, so arctan2 is the same angle and needs no division.
     return _impedance(np.arctan2, n_samples, noise, random_state)
@@ -184,7 +232,9 @@ def make_mackey_glass(
     noise: float = 0.0,
     random_state: Any = None,
 ) -> Array:
-    """Mackey-Glass series ``z' = −b z + a z(t−τ) / (1 + z(t−τ)^power)`` at period 1.
+    """Make a Mackey-Glass series, sampled at period 1.
+
+    It solves ``z' = −b z + a z(t−τ) / (1 + z(t−τ)^power)``.
 
     Parameters
     ----------
@@ -207,13 +257,25 @@ def make_mackey_glass(
 
     Returns
     -------
-    series : ndarray of shape (n_samples,)
+    ndarray of shape (n_samples,)
+        The series.
+
+    See Also
+    --------
+    lagged : Inputs and targets made of a series.
+    sparsebayes.Forecaster : Forecasts of a series.
 
     Notes
     -----
     With the default step the first 1500 periods are exact to 1e-8. The series is chaotic:
     trajectories of two step lengths part some thousand periods later, while the attractor is the
     same, and so is the error made within a hundred periods, below 1e-11.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import make_mackey_glass
+    >>> make_mackey_glass(4).round(3)
+    array([1.063, 1.011, 0.961, 0.914])
     """
     tau, step = positive_number("tau", tau), positive_number("step", step)
     m = max(2, int(np.ceil(tau / step - 1e-9)))
@@ -243,7 +305,9 @@ def make_mackey_glass(
 
 
 def lagged(series: Any, lags: int = 16, step: int = 6, horizon: int = 6) -> tuple[Array, Array]:
-    """Inputs and targets to predict a series from its own past.
+    """Make inputs and targets to predict a series from its own past.
+
+    `sparsebayes.Forecaster` does this by itself; this is for regressions of your own.
 
     Parameters
     ----------
@@ -262,6 +326,17 @@ def lagged(series: Any, lags: int = 16, step: int = 6, horizon: int = 6) -> tupl
         Rows ``[z(k − horizon), z(k − horizon − step), …]``.
     y : ndarray of shape (n - horizon - (lags - 1) * step,)
         The values ``z(k)``.
+
+    See Also
+    --------
+    make_mackey_glass : A series to try it on.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import lagged
+    >>> X, y = lagged(range(6), lags=2, step=1, horizon=2)
+    >>> X.tolist(), y.tolist()
+    ([[1.0, 0.0], [2.0, 1.0], [3.0, 2.0]], [3.0, 4.0, 5.0])
     """
     z = np.asarray(series, dtype=float)
     if z.ndim != 1:
@@ -281,7 +356,7 @@ def lagged(series: Any, lags: int = 16, step: int = 6, horizon: int = 6) -> tupl
 def make_sensor(
     n_samples: int = 150, *, noise: float = 1.5, random_state: Any = None
 ) -> tuple[Array, Array, Array]:
-    """Response of a simulated gas sensor while its heater is ramped from 100 to 500 °C.
+    """Simulate a gas sensor while its heater is ramped from 100 to 500 °C.
 
     A rising baseline (the film's conductance) carries desorption peaks of different widths, each
     steeper on its hot side.
@@ -303,6 +378,18 @@ def make_sensor(
         Sensor response in mV.
     f_true : ndarray of shape (n_samples,)
         The response without reading error.
+
+    See Also
+    --------
+    load_sensor : One such set of readings, stored.
+    make_gases : Readings of three gases.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import make_sensor
+    >>> X, y, f = make_sensor(5, noise=0.0, random_state=0)
+    >>> X[:, 0], bool((y == f).all())
+    (array([106.6, 116.4, 207.9, 354.8, 425.3]), True)
     """
     rng = np.random.default_rng(random_state)
     t = np.sort(rng.uniform(100, 500, n_samples)).round(1)
@@ -315,7 +402,7 @@ def make_sensor(
 def make_gases(
     n_samples: int = 240, *, noise: float = 3.0, random_state: Any = None
 ) -> tuple[Array, Array]:
-    """Readings of two simulated sensor films exposed to one of three gases.
+    """Simulate readings of two sensor films exposed to one of three gases.
 
     Each film answers to the concentration by a power law of its own for each gas, so that the gases
     lie on curved rays, which meet where the concentration is low.
@@ -335,6 +422,18 @@ def make_gases(
         Responses of the films in mV.
     y : ndarray of str of shape (n_samples,)
         "ammonia", "ethanol" or "methane".
+
+    See Also
+    --------
+    load_gases : One such set of readings, stored.
+    make_sensor : A regression.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import make_gases
+    >>> X, y = make_gases(4, random_state=0)
+    >>> X.shape, y.tolist()
+    ((4, 2), ['methane', 'ethanol', 'ethanol', 'ammonia'])
     """
     rng = np.random.default_rng(random_state)
     gases = np.array(["ammonia", "ethanol", "methane"])

@@ -19,15 +19,20 @@ def _bundled(name: str) -> tuple[str, list[str], list[list[str]]]:
 
 
 def load_sensor() -> Bunch:
-    """A regression that comes with the package: 150 readings of a simulated gas sensor.
+    """Load a regression that comes with the package: 150 readings of a gas sensor.
 
     It is the output of ``make_sensor(random_state=2001)``, rounded to 0.01 mV.
 
     Returns
     -------
-    data : :class:`~sklearn.utils.Bunch`
+    :class:`~sklearn.utils.Bunch`
         ``data`` (150, 1), ``target`` (150,), ``feature_names``, ``target_names``, ``filename``
         and ``DESCR``.
+
+    See Also
+    --------
+    make_sensor : Simulates more of them.
+    load_gases : A classification.
 
     Examples
     --------
@@ -49,15 +54,20 @@ def load_sensor() -> Bunch:
 
 
 def load_gases() -> Bunch:
-    """A classification that comes with the package: 240 readings of two simulated sensor films.
+    """Load a classification that comes with the package: 240 readings of two sensor films.
 
     It is the output of ``make_gases(random_state=2001)``, rounded to 0.01 mV.
 
     Returns
     -------
-    data : :class:`~sklearn.utils.Bunch`
+    :class:`~sklearn.utils.Bunch`
         ``data`` (240, 2), ``target`` (240,), ``feature_names``, ``target_names`` (of the classes),
         ``filename`` and ``DESCR``.
+
+    See Also
+    --------
+    make_gases : Simulates more of them.
+    load_sensor : A regression.
 
     Examples
     --------
@@ -83,7 +93,7 @@ _OPENML = {"boston": ("boston", 1)}  # name and version there
 
 
 def load_benchmark(name: str) -> dict[str, np.ndarray]:
-    """Arrays of a benchmark set that is too large, or not ours, to be shipped.
+    """Load a benchmark set that is too large, or not ours, to be shipped.
 
     Looked for as ``<name>.npz`` in the directory named by the environment variable
     ``SPARSEBAYES_DATA``, or in ``../shared/data`` seen from the working directory or from the
@@ -96,13 +106,24 @@ def load_benchmark(name: str) -> dict[str, np.ndarray]:
 
     Returns
     -------
-    arrays : dict of ndarray
+    dict of ndarray
         At least ``X`` and ``y``, or the same with ``_train`` and ``_test``.
 
     Raises
     ------
     FileNotFoundError
         Where the set is nowhere to be had.
+
+    See Also
+    --------
+    load_sensor : A set that comes with the package.
+
+    Examples
+    --------
+    >>> import os
+    >>> from sparsebayes.datasets import load_benchmark
+    >>> os.environ["SPARSEBAYES_DATA"] = "/home/me/sets"  # doctest: +SKIP
+    >>> X = load_benchmark("boston")["X"]  # doctest: +SKIP
     """
     if not str(name).replace("_", "").isalnum():
         raise ValueError(f"name must be letters, digits and underscores, got {name!r}.")

@@ -67,7 +67,9 @@ def make_signal(
     grid: str = "closed",
     random_state: Any = None,
 ) -> tuple[Array, Array, Array]:
-    """A noisy test signal at equally spaced times [1]_, [2]_.
+    """Make a noisy test signal at equally spaced times [1]_, [2]_.
+
+    These are the signals that methods of denoising are usually compared on.
 
     Parameters
     ----------
@@ -91,6 +93,11 @@ def make_signal(
         The signal with Gaussian noise.
     f : ndarray of shape (n_samples,)
         The signal without noise.
+
+    See Also
+    --------
+    sparsebayes.denoise : Finds the signal again.
+    make_sinc : A smooth curve, for regressions.
 
     Notes
     -----
@@ -143,7 +150,7 @@ def make_gauss_snake(
     width: float | tuple[float, float] = 0.5,
     random_state: Any = None,
 ) -> tuple[Array, Array]:
-    """Two wiggly classes in the plane, each a mixture of Gaussians [1]_.
+    """Make two wiggly classes in the plane, each a mixture of Gaussians [1]_.
 
     The centres of a class lie at 0, 1, 2, … along the first input and in turn higher and lower
     along the second; class 1 is class 0, moved up. Both classes, and all Gaussians of a class, are
@@ -167,8 +174,13 @@ def make_gauss_snake(
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
+        The points.
     y : ndarray of int of shape (n_samples,)
-        0 or 1.
+        Their classes, 0 or 1.
+
+    See Also
+    --------
+    gauss_snake_proba : The true probability of a class.
 
     Notes
     -----
@@ -201,18 +213,33 @@ def gauss_snake_proba(
     wiggle: float = 1.0,
     width: float | tuple[float, float] = 0.5,
 ) -> Array:
-    """The true probability of class 1 in :func:`make_gauss_snake`; the boundary is where it is ½.
+    """Compute the true probability of class 1 in :func:`make_gauss_snake`.
+
+    The best boundary is where it is ½.
 
     Parameters
     ----------
     X : array-like of shape (n, 2)
         Points.
-    n_gaussians, separation, wiggle, width
+    n_gaussians, separation, wiggle : int, float and float, default=6, 2 and 1
         As in :func:`make_gauss_snake`.
+    width : float or two floats, default=0.5
+        As there.
 
     Returns
     -------
-    probability : ndarray of shape (n,)
+    ndarray of shape (n,)
+        The probability at each point.
+
+    See Also
+    --------
+    make_gauss_snake : Draws the points.
+
+    Examples
+    --------
+    >>> from sparsebayes.datasets import gauss_snake_proba
+    >>> gauss_snake_proba([[2.0, 0.0], [2.0, 2.0], [2.5, 1.5]]).round(2)
+    array([0.  , 0.97, 0.5 ])
     """
     X = np.asarray(X, dtype=float)
     if X.ndim != 2 or X.shape[1] != 2:

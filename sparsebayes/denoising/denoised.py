@@ -4,20 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparsebayes._support.guesses.mixin import GuidedAttributes
+from sparsebayes._support.summary import described
 from sparsebayes.denoising.grid import Grid
 from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Dictionary
 
+if TYPE_CHECKING:
+    from sparsebayes.summaries import Summary
+
 Array = np.ndarray
 
 
-class Denoised:
+class Denoised(GuidedAttributes):
     """What `denoise` found.
+
+    What is costly, such as `std`, is computed when it is first asked for.
+
+    Parameters
+    ----------
+    fits : list of SignalFit
+        The fit to each signal, on the grid of the dictionary.
+    means : list of float
+        The mean of each signal, which was taken off before the fit.
+    observed : Observation
+        What was measured, and with which kind of noise.
+    grid : Grid
+        Where the samples lie.
+    dictionary : Dictionary
+        What signals are made of.
+    method : str
+        How coefficients were estimated.
+    n_shifts : int
+        By how many shifts of the signal bases were made of the dictionary.
+    dtype : dtype
+        Of the results.
 
     Attributes
     ----------
@@ -66,9 +92,29 @@ class Denoised:
     layout : Layout
         Which axes of the input make a signal.
 
+    See Also
+    --------
+    denoise : Makes this result.
+    sparsebayes.plots.DenoiseDisplay : A figure of it.
+
+    Notes
+    -----
     With channels, `coefficients`, `projections`, `alpha`, `log_evidence`, `n_active` and `fits` are
     those of their mixtures; all else is in channels. Of counts `parts`, `offset` and `reconstruct`
     are in roots, with multiplicative noise in logarithms.
+
+    Examples
+    --------
+    >>> from sparsebayes import denoise
+    >>> from sparsebayes.datasets import make_signal
+    >>> t, y, f = make_signal("blocks", 512, snr=7, random_state=0)
+    >>> found = denoise(y, "haar", method="sparse")
+    >>> found
+    <Denoised: 56 of 512 coefficients kept, Wavelet(name='haar', level=None)>
+    >>> found.signal.shape, found.std.shape
+    ((512,), (512,))
+    >>> found.coefficients[found.coefficients != 0].size == found.n_active
+    True
     """
 
     def __init__(
@@ -118,11 +164,13 @@ class Denoised:
 
     @cached_property
     def parts(self) -> tuple[Array, ...]:
+        """What each member of the dictionary contributes to the signal."""
         split = [[part - median for part, median in pairs] for pairs in self._by_member]
         return tuple(self._observed.stable(self._join(one)) for one in zip(*split, strict=True))
 
     @property
     def offset(self) -> Any:
+        """The constant that belongs to none of the parts."""
         if len(self.dictionary.members) == 1:
             return self._observed.offset(self.layout.scalars(self._means))
         shifts = [sum(median for _, median in pairs) for pairs in self._by_member]
@@ -145,6 +193,7 @@ class Denoised:
 
     @cached_property
     def std(self) -> Array:
+        """The standard deviation of the signal, without noise."""
         std = self._observed.stable_deviation(self._join(map(self._deviation, self.fits)))
         return self._observed.deviation(self._stable, std)
 
@@ -154,18 +203,21 @@ class Denoised:
 
     @property
     def coefficients(self) -> Array:
+        """The coefficients after shrinkage."""
         return self._join(fit.coefficients for fit in self.fits)
 
     @property
     def projections(self) -> Array:
+        """The coefficients before shrinkage."""
         return self._join(fit.projections for fit in self.fits)
 
     @property
     def alpha(self) -> Array:
+        """The prior precisions of the coefficients, ∞ where one was dropped."""
         return self.layout.join([fit.alpha for fit in self.fits])
 
     def reconstruct(self, keep: Any) -> Array:
-        """The signal that some of the coefficients make, without the mean of the samples.
+        """Make a signal of some of the coefficients, without the mean of the samples.
 
         Parameters
         ----------
@@ -175,8 +227,8 @@ class Denoised:
 
         Returns
         -------
-        signal : ndarray
-            Like the input.
+        ndarray
+            The signal, like the input.
         """
         made = self._join(
             self._grid.at_samples(fit.transform.synthesise(np.where(mask, fit.coefficients, 0)))
@@ -211,6 +263,16 @@ class Denoised:
     def _join(self, arrays: Iterable[Array]) -> Array:
         """Arrays for each signal together, of the type of the input."""
         return self.layout.join([np.asarray(array, dtype=self._dtype) for array in arrays])
+
+    def summary(self) -> Summary:
+        """What was found, as a table.
+
+        Returns
+        -------
+        summary : sparsebayes.summaries.Summary
+            ``print`` shows it as text, notebooks as HTML, and `to_dict` gives plain data.
+        """
+        return described(self)
 
     def __repr__(self) -> str:
         size = sum(int(np.prod(fit.transform.coefficient_shape)) for fit in self.fits)

@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import as_prior
+from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS
@@ -18,13 +20,26 @@ from sparsebayes.dictionaries import as_dictionary
 Array = np.ndarray
 
 
-class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """`denoise` as a transformer: each row of X is a signal.
+
+    It has a place in pipelines and grid searches. What else `denoise` finds, such as standard
+    deviations, it does not give.
 
     Parameters
     ----------
-    dictionary, method, prior, noise, n_shifts, tol
-        As in `denoise`. A dictionary that is chosen is the same for all rows.
+    dictionary : str or Dictionary, default="auto"
+        What signals are made of. One that is chosen is the same for all rows.
+    method : str, default="average"
+        How coefficients are estimated, as in `denoise`.
+    prior : str or float, default="bic"
+        The price of a coefficient, with ``method="sparse"``.
+    noise : "estimate", "per_level" or float, default="estimate"
+        The noise variance, or how it is estimated.
+    n_shifts : "auto" or int, default="auto"
+        By how many shifts of the signal bases are made of a dictionary.
+    tol : float, default=0.01
+        The gain in log evidence for 1000 samples below which the sequential solver ends.
 
     Attributes
     ----------
@@ -32,6 +47,10 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Samples of a signal.
     feature_names_in_ : ndarray
         Only if X has names.
+
+    See Also
+    --------
+    denoise : For signals of any shape, with all that was found.
 
     Examples
     --------
@@ -71,11 +90,14 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_signals, n_samples)
-        y : ignored
+            The signals, one in each row.
+        y : None
+            Not used.
 
         Returns
         -------
-        self : Denoiser
+        Denoiser
+            This transformer.
         """
         check_choice("method", self.method, tuple(METHODS))
         check_limits(1, self.tol)
@@ -94,10 +116,12 @@ class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_signals, n_samples)
+            The signals, one in each row.
 
         Returns
         -------
-        signals : ndarray of shape (n_signals, n_samples)
+        ndarray of shape (n_signals, n_samples)
+            The signals without their noise.
         """
         check_is_fitted(self)
         values = self._check(X, reset=False)

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.progress import tell_step
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import (
     check_choice,
@@ -38,6 +39,7 @@ from sparsebayes.dictionaries import Dictionary, as_dictionary
 _ROUGH = 4  # shifts for the estimate by which gaps are filled
 
 
+@guided
 def denoise(
     y: Any,
     dictionary: Any = "auto",
@@ -120,7 +122,14 @@ def denoise(
 
     Returns
     -------
-    denoised : Denoised
+    Denoised
+        The signal, its standard deviation, the coefficients and the noise variance.
+
+    See Also
+    --------
+    Denoiser : The same as a transformer of scikit-learn.
+    sparsebayes.dictionaries : What signals are made of.
+    sparsebayes.plots.DenoiseDisplay : A figure of the result.
 
     References
     ----------
@@ -226,6 +235,6 @@ def denoise(
     n_used = len(views[0].shifts) if views else 1
     found = Denoised(fits, means, observed, grid, dictionaries[0], method, n_used, values.dtype)
     if not found.converged:
-        warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=3)
     found._move(out, std_out)
     return found

@@ -7,16 +7,9 @@ transform `Transform`.
 """
 
 from sparsebayes._support.homes import settle
-from sparsebayes.dictionaries.dictionary import (
-    DCT,
-    MDCT,
-    Dictionary,
-    DualTree,
-    Kernel,
-    Union,
-    Wavelet,
-    as_dictionary,
-)
+from sparsebayes.dictionaries.dictionary import Dictionary, Union
+from sparsebayes.dictionaries.families import DCT, MDCT, DualTree, Kernel, Wavelet
+from sparsebayes.dictionaries.names import as_dictionary
 from sparsebayes.dictionaries.transforms import Band, Transform
 
 __all__ = [

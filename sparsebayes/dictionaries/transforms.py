@@ -29,13 +29,27 @@ _EQUAL_STEPS = 1e-9
 class Band:
     """Coefficients that are alike: of one scale and orientation, say.
 
-    Attributes
+    How large they are is learned for all of a band together.
+
+    Parameters
     ----------
     index : tuple of slice
         Where they are among the coefficients.
     kinds : tuple of (int, bool), default=()
         Of wavelets: for each axis how often it was split, and whether these are the details of
         the last split.
+
+    See Also
+    --------
+    Transform : Its method `bands` lists them.
+
+    Examples
+    --------
+    >>> from sparsebayes.dictionaries import Wavelet
+    >>> for band in Wavelet("haar", level=2).bind((8,)).bands():
+    ...     print(band)
+    Band(index=(slice(0, 4, None),), kinds=((1, False),))
+    Band(index=(slice(4, 8, None),), kinds=((1, True),))
     """
 
     index: tuple[slice, ...]
@@ -63,6 +77,21 @@ class Transform(ABC):
     complex_axis : int or None
         The axis of the coefficients along which the real and the imaginary part of complex ones
         follow each other; None if they are real.
+
+    See Also
+    --------
+    Dictionary : Its method `bind` makes one.
+    Band : Coefficients that are alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.dictionaries import Wavelet
+    >>> transform = Wavelet("sym8").bind((256,))
+    >>> y = np.random.default_rng(0).standard_normal(256)
+    >>> coefficients = transform.analyse(y)
+    >>> bool(np.allclose(transform.synthesise(coefficients), y))
+    True
     """
 
     shape: tuple[int, ...]
@@ -72,43 +101,105 @@ class Transform(ABC):
 
     @property
     def n_bases(self) -> int:
+        """How many orthonormal bases the functions make up; 0 if they do not."""
         return 1 if self.orthonormal else 0
 
     @abstractmethod
     def analyse(self, signal: Array) -> Array:
-        """``Φᵀy`` for signals in the last axes."""
+        """Compute ``Φᵀy``, the products of signals with all functions.
+
+        Parameters
+        ----------
+        signal : ndarray
+            Signals in the last axes.
+
+        Returns
+        -------
+        ndarray
+            Coefficients in the last axes.
+        """
 
     @abstractmethod
     def synthesise(self, coefficients: Array) -> Array:
-        """``Φw`` for coefficients in the last axes."""
+        """Compute ``Φw``, the signals that coefficients make.
+
+        Parameters
+        ----------
+        coefficients : ndarray
+            Coefficients in the last axes.
+
+        Returns
+        -------
+        ndarray
+            Signals in the last axes.
+        """
 
     @abstractmethod
     def spread(self, variances: Array) -> Array:
-        """``Σ_i v_i φ_i(n)²`` for each sample n, of one signal."""
+        """Compute ``Σ_i v_i φ_i(n)²`` for each sample n, of one signal.
+
+        Parameters
+        ----------
+        variances : ndarray
+            Variances v of the coefficients.
+
+        Returns
+        -------
+        ndarray
+            Those of the samples.
+        """
 
     @abstractmethod
     def gather(self, weights: Array) -> Array:
-        """``Σ_n b_n φ_i(n)²`` for each coefficient i, of one signal."""
+        """Compute ``Σ_n b_n φ_i(n)²`` for each coefficient i, of one signal.
+
+        Parameters
+        ----------
+        weights : ndarray
+            Weights b of the samples.
+
+        Returns
+        -------
+        ndarray
+            Those of the coefficients.
+        """
 
     def bands(self) -> list[Band]:
-        """Groups of coefficients that are alike, coarse to fine; all in one if not overridden.
+        """List groups of coefficients that are alike, coarse to fine; all in one if not overridden.
 
         How large coefficients are is learned for each band, and the noise from the finest.
+
+        Returns
+        -------
+        list of Band
+            Each coefficient is in one of them.
         """
         return [Band(tuple(slice(0, n) for n in self.coefficient_shape))]
 
     def shifts(self, count: int) -> list[tuple[int, ...]]:
-        """At most so many shifts of a signal on a circle that its coefficients change with most.
+        """List shifts of a signal on a circle that its coefficients change with most.
 
-        The first is none at all, which is also the only one if not overridden.
+        Parameters
+        ----------
+        count : int
+            How many at most.
+
+        Returns
+        -------
+        list of tuple of int
+            The first is none at all, which is also the only one if not overridden.
         """
         return [(0,) * len(self.shape)]
 
     def places(self) -> Array | None:
-        """Where along the first axis each function is, from 0 to 1; None if it is everywhere.
+        """Tell where along the first axis each function is.
 
-        They are flat, in the order of the coefficients. The error in gaps is judged with an
-        orthonormal transform that has places.
+        The error in gaps is judged with an orthonormal transform that has places.
+
+        Returns
+        -------
+        ndarray or None
+            From 0 to 1, flat, in the order of the coefficients; None if they are everywhere.
         """
         return None
 
@@ -118,11 +209,33 @@ class Transform(ABC):
         return (self,)
 
     def split(self, coefficients: Array) -> list[Array]:
-        """The coefficients of each member, in the member's shape."""
+        """Take the coefficients of each member.
+
+        Parameters
+        ----------
+        coefficients : ndarray
+            Of all members.
+
+        Returns
+        -------
+        list of ndarray
+            Those of each, in the member's shape.
+        """
         return [coefficients]
 
     def parts(self, coefficients: Array) -> list[Array]:
-        """What each member adds to the signal."""
+        """Make the signal of each member.
+
+        Parameters
+        ----------
+        coefficients : ndarray
+            Of all members.
+
+        Returns
+        -------
+        list of ndarray
+            What each adds to the signal.
+        """
         pairs = zip(self.members, self.split(coefficients), strict=True)
         return [member.synthesise(own) for member, own in pairs]
 

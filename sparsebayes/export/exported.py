@@ -21,6 +21,7 @@ class ExportedModel:
     Parameters
     ----------
     program : Program
+        The steps from inputs to predictions.
 
     Attributes
     ----------
@@ -29,6 +30,11 @@ class ExportedModel:
         Empty if they have none.
     classes_ : ndarray, (K,)
         Of a classification.
+
+    See Also
+    --------
+    from_json : Reads one.
+    sparsebayes.persistence.load : Brings back a whole model.
 
     Examples
     --------
@@ -52,35 +58,41 @@ class ExportedModel:
 
     @property
     def n_features_in_(self) -> int:
+        """The number of inputs."""
         return self.program.n_inputs
 
     @property
     def feature_names(self) -> list[str]:
+        """Names of the inputs; empty if they have none."""
         return list(self.program.feature_names)
 
     @property
     def target_names(self) -> list[str]:
+        """Names of the targets; empty if they have none."""
         return list(self.program.target_names)
 
     @property
     def classes_(self) -> Array:
+        """The labels, of a classification."""
         if not self.program.is_classifier:
             raise AttributeError("A regression has no classes_.")
         labels: list[Any] = self.program.classes or list(range(self.program.size("probabilities")))
         return np.array(labels)
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Mean of a new observation, or the most probable class.
+        """Predict the mean of a new observation, or the most probable class.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
         return_std : bool, default=False
             Whether to return the standard deviation of a regression too, noise included.
 
         Returns
         -------
         mean : ndarray, (n,), with K targets (n, K); or labels : ndarray, (n,)
+            The predictions.
         std : ndarray, the same shape
             Only if asked for.
         """
@@ -98,7 +110,18 @@ class ExportedModel:
         return (mean, std[0]) if return_std else mean
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, (n, K), in the order of `classes_`."""
+        """Predict the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Inputs to predict at.
+
+        Returns
+        -------
+        ndarray, (n, K)
+            In the order of `classes_`.
+        """
         if not self.program.is_classifier:
             raise AttributeError("predict_proba is for classifications; this is a regression.")
         return self.program.run(self._checked(X))["probabilities"]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting.forecasts import ForecastMixture, Forecasts
+
+if TYPE_CHECKING:
+    from sparsebayes.forecasting.one_series import OneSeries
 
 Array = np.ndarray
 COLUMNS = ("nlpd", "crps", "coverage", "absolute_error", "squared_error")
@@ -80,7 +84,7 @@ class Backtest:
     The scores of the first method are attributes (`nlpd`, `crps`, `coverage`, `absolute_error`,
     `squared_error`, each of shape (horizon,)); those of any method are ``result[method]``.
 
-    Attributes
+    Parameters
     ----------
     origins : ndarray of int, (n_origins,)
         How many values of the series each forecast knew.
@@ -89,6 +93,21 @@ class Backtest:
     nominal : float
         Probability inside the intervals whose coverage is counted.
     scores : dict from method to PathScores
+        Averages over the origins, for each number of steps ahead.
+
+    See Also
+    --------
+    Forecaster : Its method `backtest` makes these.
+    sparsebayes.scores : The scores by themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import Forecaster
+    >>> y = np.sin(0.4 * np.arange(120)) + 0.1 * np.random.default_rng(0).standard_normal(120)
+    >>> found = Forecaster(lags=5).fit(y[:100]).backtest(y, horizon=3)
+    >>> found.n_origins, found.absolute_error.round(2)
+    (18, array([0.12, 0.1 , 0.11]))
     """
 
     origins: Array
@@ -98,14 +117,17 @@ class Backtest:
 
     @property
     def methods(self) -> list[str]:
+        """Names of the methods, in the order in which they were asked for."""
         return list(self.scores)
 
     @property
     def n_origins(self) -> int:
+        """How many forecasts were made by each method."""
         return len(self.origins)
 
     @property
     def horizon(self) -> int:
+        """The number of steps ahead."""
         return int(self.truth.shape[1])
 
     def __getitem__(self, method: str) -> PathScores:
@@ -115,26 +137,37 @@ class Backtest:
 
     @property
     def nlpd(self) -> Array:
+        """Negative log density of the truth at each step ahead, in nats."""
         return self.scores[self.methods[0]].nlpd
 
     @property
     def crps(self) -> Array:
+        """Continuous ranked probability score at each step ahead."""
         return self.scores[self.methods[0]].crps
 
     @property
     def coverage(self) -> Array:
+        """Share of the truth inside the intervals at each step ahead."""
         return self.scores[self.methods[0]].coverage
 
     @property
     def absolute_error(self) -> Array:
+        """Mean absolute error of the mean at each step ahead."""
         return self.scores[self.methods[0]].absolute_error
 
     @property
     def squared_error(self) -> Array:
+        """Mean squared error of the mean at each step ahead."""
         return self.scores[self.methods[0]].squared_error
 
     def to_frame(self) -> Any:
-        """All scores as a DataFrame with a row for each method and number of steps ahead."""
+        """Put all scores into a table.
+
+        Returns
+        -------
+        DataFrame
+            A row for each method and number of steps ahead.
+        """
         pandas = require("pandas", "Backtest.to_frame")
         steps = range(1, self.horizon + 1)
         frames = [
@@ -167,3 +200,28 @@ class Backtest:
         if self.horizon <= 12:
             return list(range(self.horizon))
         return sorted({int(k) for k in np.geomspace(1, self.horizon, 10).round() - 1})
+
+
+def score_methods(
+    models: list[tuple[OneSeries, Array]],
+    values: Array,
+    inputs: Array,
+    horizon: int,
+    methods: list[str],
+    coverage: float,
+    n_paths: int,
+    random_state: Any,
+) -> Backtest:
+    """Forecast a series by each method, from the origins that each model is for, and score."""
+    origins = np.concatenate([known for _, known in models])
+    truth = values[origins[:, None] + np.arange(horizon)]
+    scores = {}
+    for method in methods:
+        rng = check_random_state(random_state)
+        found = [
+            part
+            for model, known in models
+            for part in model.from_origins(values, inputs, known, horizon, method, n_paths, rng)
+        ]
+        scores[method] = score(found, truth, coverage)
+    return Backtest(origins, truth, coverage, scores)

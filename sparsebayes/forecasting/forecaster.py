@@ -10,8 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
-from sparsebayes.forecasting.backtest import Backtest, score
+from sparsebayes.forecasting.backtest import Backtest, score_methods
 from sparsebayes.forecasting.calibration import check_calibrate
 from sparsebayes.forecasting.candidates.linear import LinearAutoregression
 from sparsebayes.forecasting.candidates.recursive import Recursive
@@ -24,7 +27,7 @@ from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each
 Array = np.ndarray
 
 
-class Forecaster(BaseEstimator):
+class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
     """Forecasts of a series, or of many, by models that are weighted by their past.
 
     Candidates are exponential smoothing with and without trend and seasons, linear autoregressions
@@ -111,6 +114,12 @@ class Forecaster(BaseEstimator):
         Lengths of the training series, and numbers of inputs and of columns.
     forecasters_ : dict
         Of a panel: a fitted Forecaster for each series, by name. A panel has no other attributes.
+
+    See Also
+    --------
+    Backtest : Scores of forecasts of the past, from `Forecaster.backtest`.
+    sparsebayes.sktime.SparseBayesForecaster : The same for sktime.
+    sparsebayes.plots.ForecastDisplay : A figure of a series and its forecasts.
 
     Notes
     -----
@@ -202,7 +211,8 @@ class Forecaster(BaseEstimator):
 
         Returns
         -------
-        self : Forecaster
+        Forecaster
+            This forecaster, fitted.
         """
         check_calibrate(self.calibrate)
         panel = as_panel(y, id)
@@ -253,8 +263,10 @@ class Forecaster(BaseEstimator):
 
     @property
     def index_(self) -> Any:
+        """The index of `y_`, None for arrays."""
         return None if self._one.timeline is None else self._one.timeline.index
 
+    @guided
     def predict(
         self,
         horizon: int,
@@ -320,6 +332,7 @@ class Forecaster(BaseEstimator):
             return mean, cov
         return ahead(mean), self._one.as_frame(cov, self._one.timeline.ahead(len(cov)))
 
+    @guided
     def predict_interval(
         self,
         horizon: int,
@@ -329,21 +342,24 @@ class Forecaster(BaseEstimator):
         *,
         n_paths: int = 1000,
     ) -> Any:
-        """Central intervals of the next values.
+        """Forecast central intervals of the next values.
 
         Parameters
         ----------
         horizon : int
+            The number of steps ahead.
         coverage : float, default=0.95
             Probability inside each interval.
-        X, method, n_paths
+        X, method, n_paths : array-like, str and int
             As in `predict`. "monte_carlo" takes quantiles of the paths.
 
         Returns
         -------
-        lower, upper : ndarray of shape (horizon,)
-            For a pandas series one DataFrame with these columns, the index continued; of a table
+        lower : ndarray of shape (horizon,)
+            Lower ends. For a pandas series one DataFrame with these columns, the index continued;
             of several series with the columns (series, "lower") and (series, "upper").
+        upper : ndarray of shape (horizon,)
+            Upper ends.
         """
         check_coverage(coverage)
         check_is_fitted(self)
@@ -370,7 +386,9 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         horizon : int
+            The number of steps ahead.
         n_paths : int, default=100
+            How many paths.
         X : array-like of shape (rows, n_inputs), default=None
             As in `predict`.
         random_state : int, RandomState instance or None, default=None
@@ -378,8 +396,8 @@ class Forecaster(BaseEstimator):
 
         Returns
         -------
-        paths : ndarray of shape (n_paths, horizon), or DataFrame with the times as columns
-            Of a panel a dict with those of each series.
+        ndarray of shape (n_paths, horizon), or DataFrame with the times as columns
+            A row for each path. Of a panel a dict with those of each series.
         """
         check_is_fitted(self)
         if self._panel is not None:
@@ -405,7 +423,8 @@ class Forecaster(BaseEstimator):
 
         Returns
         -------
-        self : Forecaster
+        Forecaster
+            This forecaster, which knows the new values.
         """
         check_is_fitted(self)
         if self._panel is not None:
@@ -453,7 +472,8 @@ class Forecaster(BaseEstimator):
 
         Returns
         -------
-        result : Backtest
+        Backtest
+            Scores of each method by steps ahead; ``print`` shows a table.
         """
         check_is_fitted(self)
         horizon, step = whole_number("horizon", horizon), whole_number("step", step)
@@ -475,17 +495,9 @@ class Forecaster(BaseEstimator):
         models = [(self._one, origins)]
         if refit:
             models = [(self._refitted(values, inputs, int(o)), np.array([o])) for o in origins]
-        truth = values[origins[:, None] + np.arange(horizon)]
-        scores = {}
-        for method in methods:
-            rng = check_random_state(self.random_state)
-            found = [
-                part
-                for model, known in models
-                for part in model.from_origins(values, inputs, known, horizon, method, n_paths, rng)
-            ]
-            scores[method] = score(found, truth, coverage)
-        return Backtest(origins, truth, coverage, scores)
+        return score_methods(
+            models, values, inputs, horizon, methods, coverage, n_paths, self.random_state
+        )
 
     def _refitted(self, values: Array, inputs: Array, origin: int) -> OneSeries:
         one = self._one

@@ -16,6 +16,8 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._support.calibration import interval_width
+from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_coverage
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
@@ -25,7 +27,9 @@ Array = np.ndarray
 def loo_log_predictive(
     kernel: Kernel, X: Any, y: Any, noise: Any = 1e-10, *, eval_gradient: bool = False
 ) -> float | tuple[float, Array]:
-    """``Σ_n log p(y_n | all others)`` of a Gaussian process of mean zero.
+    """Score a kernel by the log density of each target given all others.
+
+    The sum ``Σ_n log p(y_n | all others)`` is that of a Gaussian process of mean zero.
 
     This is Geisser's surrogate predictive probability [1]_. Unlike the evidence it judges
     predictions only, and so depends less on whether the prior is right [2]_.
@@ -35,12 +39,14 @@ def loo_log_predictive(
     kernel : kernel of scikit-learn
         It may hold a WhiteKernel.
     X : array-like of shape (n_samples, n_features)
+        The inputs.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Centre them first. Several targets are independent and share the kernel.
     noise : float or array-like of shape (n_samples,), default=1e-10
         A variance added to the diagonal, as `alpha` of scikit-learn's
         `GaussianProcessRegressor`.
     eval_gradient : bool, default=False
+        Whether to return the gradient too.
 
     Returns
     -------
@@ -48,6 +54,10 @@ def loo_log_predictive(
         −inf where the covariance is singular in rounding.
     gradient : ndarray
         With respect to ``kernel.theta``; only if asked for.
+
+    See Also
+    --------
+    LeaveOneOutGPR : Regression with the kernel that scores best.
 
     References
     ----------
@@ -97,7 +107,7 @@ def loo_log_predictive(
     return value, contract(kernel, X, None, 0.5 * (by_entry + by_entry.T))
 
 
-class LeaveOneOutGPR(GaussianProcessRegressor):
+class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
     """Gaussian process regression whose kernel maximises the leave-one-out predictive density.
 
     scikit-learn's `GaussianProcessRegressor`, with `loo_log_predictive` in place of the
@@ -118,7 +128,9 @@ class LeaveOneOutGPR(GaussianProcessRegressor):
     normalize_y : bool, default=False
         Whether to standardise the targets; else their mean should be near zero.
     copy_X_train : bool, default=True
+        Whether the model keeps a copy of the training inputs, or the array that it was given.
     n_targets : int or None, default=None
+        How many targets draws have before a fit.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
 
@@ -128,6 +140,11 @@ class LeaveOneOutGPR(GaussianProcessRegressor):
         Of the targets as they were fitted (standardised with `normalize_y`).
     kernel_, X_train_, y_train_, L_, alpha_, log_marginal_likelihood_value_, n_features_in_
         As in scikit-learn.
+
+    See Also
+    --------
+    loo_log_predictive : The criterion by itself.
+    ReducedRankGPR : For thousands of samples, tuned by the evidence.
 
     References
     ----------
@@ -151,11 +168,14 @@ class LeaveOneOutGPR(GaussianProcessRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets.
 
         Returns
         -------
-        self : LeaveOneOutGPR
+        LeaveOneOutGPR
+            This model, fitted.
         """
         inputs, targets = validate_data(
             self, X, y, multi_output=True, y_numeric=True, dtype=np.float64
@@ -190,13 +210,16 @@ class LeaveOneOutGPR(GaussianProcessRegressor):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
         coverage : float, default=0.95
             Probability inside the interval.
 
         Returns
         -------
-        lower, upper : ndarray, (n,)
-            After a fit to K targets, (n, K).
+        lower : ndarray, (n,)
+            Lower ends of the intervals. After a fit to K targets, (n, K).
+        upper : ndarray, (n,)
+            Upper ends, of the same shape.
         """
         width = interval_width(check_coverage(coverage))
         check_is_fitted(self, "kernel_")  # scikit-learn's predicts without a fit

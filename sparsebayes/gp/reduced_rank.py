@@ -21,7 +21,9 @@ from sparsebayes._support.calibration import (
     calibrated,
     check_calibrate,
 )
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import GaussianRegressorMixin
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
     check_choice,
     check_limits,
@@ -43,7 +45,14 @@ LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol;
 SELECTIONS = ("evidence", "posterior", "random")
 
 
-class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator):
+class ReducedRankGPR(
+    GuidedMixin,
+    NamedSummaryMixin,
+    InverseMixin,
+    GaussianRegressorMixin,
+    RegressorMixin,
+    BaseEstimator,
+):
     """Gaussian process regression of reduced rank, on a support set of the training inputs.
 
     The model is ``f(x) = Σ_m w_m k(x, x_m)`` over M support inputs with ``w ~ N(0, K_mm⁻¹)``: at
@@ -112,6 +121,12 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
     converged_ : bool
     n_features_in_, feature_names_in_
 
+    See Also
+    --------
+    sparsebayes.RVR : Sparser, and with a basis of any functions.
+    LeaveOneOutGPR : A full Gaussian process, tuned by its leave-one-out density.
+    sparsebayes.NoisyInputGPR : For inputs that are known with errors only.
+
     Notes
     -----
     Predictive standard deviations include the noise. The diagonal of K_mm is raised by 1e-10 of its
@@ -175,11 +190,14 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The inputs.
         y : array-like of shape (n_samples,)
+            The targets.
 
         Returns
         -------
-        self : ReducedRankGPR
+        ReducedRankGPR
+            This model, fitted.
         """
         self._check_parameters()
         fixed = as_noise(self.noise)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,7 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._support.batching import batches, memory_budget
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.optional import require
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
@@ -30,7 +32,7 @@ from sparsebayes.pareto.inputs import (
 Array = np.ndarray
 
 
-class ParetoClassifier(ClassifierMixin, BaseEstimator):
+class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEstimator):
     """A front of sparse kernel classifiers of two classes, of which the user chooses one.
 
     A classifier says ``classes_[1]``, the positive class, where ``f(x) = b + Σ_m w_m φ_m(x) > 0``.
@@ -88,6 +90,12 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         How many classifiers were tried; a multiple of `population`.
     n_features_in_, feature_names_in_
 
+    See Also
+    --------
+    sparsebayes.RVC : One classifier, with probabilities.
+    roc_hull : The best rates that points of a front allow.
+    sparsebayes.plots.ParetoDisplay : A figure of the front.
+
     Notes
     -----
     There is no `predict_proba`: the scale of the weights is arbitrary, and the rates depend on
@@ -118,6 +126,8 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
     >>> model.predict([[0.0, 1.0], [1.0, -0.5]], max_kernels=6)
     array([0, 1])
     """
+
+    _named_parts: ClassVar = {"basis": as_basis}
 
     def __init__(
         self,
@@ -155,6 +165,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The inputs.
         y : array-like of shape (n_samples,)
             Labels of any type, two classes.
         X_val, y_val : array-like, default=None
@@ -162,7 +173,8 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        self : ParetoClassifier
+        ParetoClassifier
+            This model, fitted.
         """
         require("pymoo", "ParetoClassifier.fit")
         check_parameters(self)
@@ -289,7 +301,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         min_tpr: float | None = None,
         by: str = "pooled",
     ) -> int:
-        """The classifier of the front that suits a purpose.
+        """Choose the classifier of the front that suits a purpose.
 
         Of all classifiers within the bounds and the budget of kernels the one is taken that has
 
@@ -321,7 +333,7 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        index : int
+        int
             A row of `front_`, `weights_` and `intercepts_`.
 
         Raises
@@ -344,17 +356,20 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def decision_function(self, X: Any, point: int | None = None, **wishes: Any) -> Array:
-        """``f(x)`` of one classifier; its sign decides, its scale is arbitrary.
+        """Evaluate one classifier, whose sign decides and whose scale is arbitrary.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-        point, **wishes
-            Which one: as in :meth:`choose`.
+            Inputs to decide at.
+        point : int, default=None
+            Which one: a row of `front_`.
+        **wishes : dict
+            Or by what it is chosen, as in :meth:`choose`.
 
         Returns
         -------
-        decision : ndarray, (n,)
+        ndarray, (n,)
             In standard deviations of the scores over the training samples.
         """
         check_is_fitted(self)
@@ -369,33 +384,38 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
         return decision
 
     def predict(self, X: Any, point: int | None = None, **wishes: Any) -> Array:
-        """The classes, by one classifier.
+        """Predict the classes, by one classifier.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
-        point, **wishes
-            Which one: as in :meth:`choose`. By default the one of least error.
+            Inputs to predict at.
+        point : int, default=None
+            Which one: a row of `front_`.
+        **wishes : dict
+            Or by what it is chosen, as in :meth:`choose`. By default the one of least error.
 
         Returns
         -------
-        labels : ndarray, (n,)
+        ndarray, (n,)
+            Labels, of the type of those in the fit.
         """
         decision = self.decision_function(X, point, **wishes)
         return self.classes_[(decision > 0).astype(np.intp)]
 
     def evaluate(self, X: Any, y: Any) -> Any:
-        """The front on other samples.
+        """Find the rates of the front on other samples.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Their inputs.
         y : array-like of shape (n,)
             Their labels, of both classes.
 
         Returns
         -------
-        front : numpy.recarray, (F,)
+        numpy.recarray, (F,)
             `fpr` and `tpr` there, `complexity` and `n_kernels`, in the order of `front_`.
         """
         check_is_fitted(self)

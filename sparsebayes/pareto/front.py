@@ -70,9 +70,32 @@ class Archive:
 
 
 def roc_hull(fpr: Any, tpr: Any) -> Array:
-    """The upper convex hull of points of a ROC diagram with (0, 0) and (1, 1), (n, 2), by fpr.
+    """Find the upper convex hull of points of a ROC diagram, with (0, 0) and (1, 1).
 
     A point between two others of the hull can be had by choosing between these at random.
+
+    Parameters
+    ----------
+    fpr, tpr : array-like of shape (n,)
+        False and true positive rates of classifiers.
+
+    Returns
+    -------
+    ndarray, (m, 2)
+        The corners of the hull, by their false positive rate.
+
+    See Also
+    --------
+    hull_area : The area under it.
+    ParetoClassifier : A front of classifiers.
+
+    Examples
+    --------
+    >>> from sparsebayes.pareto import roc_hull
+    >>> roc_hull([0.1, 0.3], [0.8, 0.7])
+    array([[0. , 0. ],
+           [0.1, 0.8],
+           [1. , 1. ]])
     """
     points = np.column_stack(
         [np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]])]
@@ -91,7 +114,23 @@ def _turn(a: Array, b: Array, c: Array) -> float:
 
 
 def hull_area(fpr: Any, tpr: Any) -> float:
-    """The area under :func:`roc_hull`: 1 for a perfect classifier among them, ½ for chance.
+    """Measure the area under the convex hull of points of a ROC diagram.
+
+    It is 1 for a perfect classifier among them, and ½ for chance.
+
+    Parameters
+    ----------
+    fpr, tpr : array-like of shape (n,)
+        False and true positive rates of classifiers.
+
+    Returns
+    -------
+    float
+        Between ½ and 1.
+
+    See Also
+    --------
+    roc_hull : The hull itself.
 
     Examples
     --------

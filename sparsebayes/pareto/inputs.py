@@ -24,8 +24,7 @@ def check_parameters(model: Any) -> None:
     """Those of the constructor but for the basis and the random state."""
     check_choice("penalty", model.penalty, ("l0+", "l1"))
     check_switches(bias=model.bias, verbose=model.verbose)
-    if model.seeds is not None:
-        check_choice("seeds", model.seeds, ("rvc",))
+    check_choice("seeds", model.seeds, ("rvc",), or_none=True)
     whole_number("population", model.population, least=4)
     whole_number("n_evaluations", model.n_evaluations)
     if model.n_evaluations < model.population:

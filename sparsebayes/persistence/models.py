@@ -24,12 +24,37 @@ _ENTRIES = {"format", "format_version", "version", "feature_names", "target_name
 
 
 class ModelFileError(ValueError):
-    """The file is not a model of this package, or cannot be trusted."""
+    """The file is not a model of this package, or cannot be trusted.
+
+    The message says what was found, and where.
+
+    See Also
+    --------
+    load : Raises it for files that it does not build.
+    save : Raises it for models that cannot be stored safely.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sparsebayes.persistence import ModelFileError, load
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "letter.skops")
+    ...     size = path.write_text("Dear reader")
+    ...     try:
+    ...         load(path)
+    ...     except ModelFileError as error:
+    ...         print(str(error).partition("' ")[2])
+    is damaged or not a model file (BadZipFile: File is not a zip file).
+    """
 
 
 @dataclass(frozen=True)
 class StoredModel:
     """What a model file holds.
+
+    A file has the names of the columns besides the model, so that tables can be checked against
+    them.
 
     Parameters
     ----------
@@ -41,6 +66,19 @@ class StoredModel:
         Name of the target column; a list of names if there are several targets.
     version : str
         Version of the package that wrote the file.
+
+    See Also
+    --------
+    load_record : Reads one from a file.
+    save : Writes the file.
+
+    Examples
+    --------
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.persistence import StoredModel
+    >>> record = StoredModel(RVR(), feature_names=["voltage"], target_name="gas")
+    >>> record.feature_names, record.final
+    (['voltage'], RVR())
     """
 
     model: Any
@@ -112,6 +150,26 @@ def save(
     ------
     ModelFileError
         If the model holds something that cannot be stored safely, such as a callable basis.
+
+    See Also
+    --------
+    load : Brings it back.
+    sparsebayes.export.to_c : A model as C, for devices without Python.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.persistence import load, save
+    >>> X = np.linspace(0.0, 1.0, 20)[:, None]
+    >>> model = RVR("linear").fit(X, 3 * X[:, 0] + np.sin(9 * X[:, 0]))
+    >>> with TemporaryDirectory() as folder:
+    ...     save(model, Path(folder, "model.skops"), target_name="dose")
+    ...     again = load(Path(folder, "model.skops"))
+    >>> np.array_equal(again.predict(X), model.predict(X))
+    True
     """
     content = dumps(model, feature_names=feature_names, target_name=target_name)
     write_files({Path(path): content})
@@ -141,6 +199,9 @@ def _target_names(names: Any) -> str | list[str] | None:
 def load(path: Source) -> Any:
     """Bring back the model stored by :func:`save`.
 
+    Nothing that the file brings along is run: it holds plain data, from which objects of known
+    classes are built.
+
     Parameters
     ----------
     path : str, path or binary file
@@ -148,12 +209,32 @@ def load(path: Source) -> Any:
 
     Returns
     -------
-    model : estimator
+    estimator
+        The fitted model, or `Statistics`.
 
     Raises
     ------
     ModelFileError
         If the file is damaged, holds something else, or holds types that are not trusted.
+
+    See Also
+    --------
+    save : Writes the file.
+    load_record : The names of the columns too.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.persistence import load, save
+    >>> X = np.linspace(0.0, 1.0, 20)[:, None]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.skops")
+    ...     save(RVR("linear").fit(X, 3 * X[:, 0] + np.sin(9 * X[:, 0])), path)
+    ...     print(load(path))
+    RVR(basis='linear')
     """
     return _load(path).model
 
@@ -161,6 +242,8 @@ def load(path: Source) -> Any:
 def load_record(path: Source) -> StoredModel:
     """Bring back a model together with its feature names, target name and version.
 
+    A program that reads tables can check their columns against these names.
+
     Parameters
     ----------
     path : str, path or binary file
@@ -168,7 +251,28 @@ def load_record(path: Source) -> StoredModel:
 
     Returns
     -------
-    record : StoredModel
+    StoredModel
+        The model and what is known of its data.
+
+    See Also
+    --------
+    load : The model alone.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.persistence import load_record, save
+    >>> X = np.linspace(0.0, 1.0, 20)[:, None]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.skops")
+    ...     model = RVR("linear").fit(X, np.exp(X[:, 0]))
+    ...     save(model, path, feature_names=["time"], target_name="dose")
+    ...     record = load_record(path)
+    >>> record.feature_names, record.target_name
+    (['time'], 'dose')
     """
     found = _load(path)
     if isinstance(found.model, Statistics):

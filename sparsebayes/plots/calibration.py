@@ -51,6 +51,11 @@ class CalibrationDisplay:
     bands_ : list of two matplotlib PolyCollection
         What is expected of right predictions.
 
+    See Also
+    --------
+    sparsebayes.scores.interval_coverage : The coverage of one interval, as a number.
+    sparsebayes.scores.pit_values : The values behind the figure.
+
     Examples
     --------
     >>> from sparsebayes import RVR
@@ -79,7 +84,8 @@ class CalibrationDisplay:
 
         Returns
         -------
-        display : CalibrationDisplay
+        CalibrationDisplay
+            This display, drawn.
         """
         require("matplotlib", "CalibrationDisplay")
         if axes is None:
@@ -185,7 +191,8 @@ class CalibrationDisplay:
 
         Returns
         -------
-        display : CalibrationDisplay
+        CalibrationDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         check_is_fitted(estimator)
@@ -228,7 +235,8 @@ class CalibrationDisplay:
 
         Returns
         -------
-        display : CalibrationDisplay
+        CalibrationDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         n_bins = whole_number("n_bins", n_bins)

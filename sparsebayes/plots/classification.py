@@ -75,6 +75,11 @@ class ClassificationDisplay:
         The circles around relevance vectors.
     colorbar_ : matplotlib Colorbar or None
 
+    See Also
+    --------
+    sparsebayes.RVC : A classifier whose probabilities are drawn.
+    RegressionDisplay : The same for regressions.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons
@@ -121,7 +126,8 @@ class ClassificationDisplay:
 
         Returns
         -------
-        display : ClassificationDisplay
+        ClassificationDisplay
+            This display, drawn.
         """
         ax = axes(ax, "ClassificationDisplay")
         if len(self.classes) == 2:
@@ -251,7 +257,8 @@ class ClassificationDisplay:
 
         Returns
         -------
-        display : ClassificationDisplay
+        ClassificationDisplay
+            The figure: axes and what was drawn.
 
         Notes
         -----

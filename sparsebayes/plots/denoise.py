@@ -50,6 +50,10 @@ class DenoiseDisplay:
         The error band, and the places of missing samples.
     images_ : list of matplotlib AxesImage
 
+    See Also
+    --------
+    sparsebayes.denoise : Finds what is drawn.
+
     Examples
     --------
     >>> from sparsebayes import denoise
@@ -83,7 +87,8 @@ class DenoiseDisplay:
 
         Returns
         -------
-        display : DenoiseDisplay
+        DenoiseDisplay
+            This display, drawn.
         """
         require("matplotlib", "DenoiseDisplay")
         image = np.ndim(self.y) == 2
@@ -260,6 +265,7 @@ class DenoiseDisplay:
         Parameters
         ----------
         denoised : Denoised
+            The result of `denoise`.
         y : array-like
             What it was found in.
         kind : {"signal", "coefficients", "shrinkage", "parts"}, default="signal"
@@ -278,7 +284,8 @@ class DenoiseDisplay:
 
         Returns
         -------
-        display : DenoiseDisplay
+        DenoiseDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         check_choice("kind", kind, _KINDS)

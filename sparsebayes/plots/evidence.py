@@ -31,6 +31,10 @@ class EvidenceDisplay:
     best_ : matplotlib PathCollection
         Its highest point.
 
+    See Also
+    --------
+    sparsebayes.RVR : Its `evidence_path_` is drawn.
+
     Examples
     --------
     >>> from sparsebayes import RVR
@@ -55,7 +59,8 @@ class EvidenceDisplay:
 
         Returns
         -------
-        display : EvidenceDisplay
+        EvidenceDisplay
+            This display, drawn.
         """
         ax = axes(ax, "EvidenceDisplay")
         steps = np.arange(1, len(self.path) + 1)
@@ -89,7 +94,8 @@ class EvidenceDisplay:
 
         Returns
         -------
-        display : EvidenceDisplay
+        EvidenceDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         check_is_fitted(estimator)

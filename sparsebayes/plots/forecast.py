@@ -47,6 +47,11 @@ class ForecastDisplay:
         The error bands, in the order of `coverage`.
     history_, truth_ : matplotlib Line2D or None
 
+    See Also
+    --------
+    sparsebayes.Forecaster : Makes the forecasts.
+    RegressionDisplay : A curve that is no series.
+
     Examples
     --------
     >>> import numpy as np
@@ -94,7 +99,8 @@ class ForecastDisplay:
 
         Returns
         -------
-        display : ForecastDisplay
+        ForecastDisplay
+            This display, drawn.
         """
         require("matplotlib", type(self).__name__)
         history, mean = _vector("history", self.history), _vector("mean", self.mean)
@@ -195,7 +201,7 @@ class ForecastDisplay:
             A fitted one.
         horizon : int
             The number of steps ahead.
-        X, method
+        X, method : array-like and str
             As in :meth:`Forecaster.predict`.
         truth : array-like, default=None
             The values that came. A pandas Series is matched by its index if the forecaster has
@@ -212,7 +218,8 @@ class ForecastDisplay:
 
         Returns
         -------
-        display : ForecastDisplay
+        ForecastDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         check_is_fitted(forecaster)

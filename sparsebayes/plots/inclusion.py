@@ -36,6 +36,10 @@ class InclusionDisplay:
     lines_ : list of matplotlib Line2D
         The functions that have no place.
 
+    See Also
+    --------
+    sparsebayes.sample_posterior : Draws the models that are counted.
+
     Examples
     --------
     >>> from sparsebayes import RVR, sample_posterior
@@ -63,7 +67,8 @@ class InclusionDisplay:
 
         Returns
         -------
-        display : InclusionDisplay
+        InclusionDisplay
+            This display, drawn.
         """
         ax = axes(ax, "InclusionDisplay")
         placed = np.isfinite(self.position)
@@ -114,7 +119,8 @@ class InclusionDisplay:
 
         Returns
         -------
-        display : InclusionDisplay
+        InclusionDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         inclusion = samples.inclusion_of_any

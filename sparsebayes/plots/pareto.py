@@ -25,6 +25,7 @@ class ParetoDisplay:
     fpr, tpr : ndarray of shape (n_points,)
         Rates on the training samples.
     n_kernels : ndarray of int of shape (n_points,)
+        How many kernels each classifier has.
     other_fpr, other_tpr : ndarray of shape (n_points,) or None
         Rates on other samples.
     other_name : str, default="held-out"
@@ -41,6 +42,11 @@ class ParetoDisplay:
     hulls_ : list of matplotlib Line2D
     chosen_ : matplotlib Line2D or None
     colorbar_ : matplotlib Colorbar or None
+
+    See Also
+    --------
+    sparsebayes.ParetoClassifier : The front that is drawn.
+    sparsebayes.pareto.hull_area : The area in the legend.
 
     Examples
     --------
@@ -85,7 +91,8 @@ class ParetoDisplay:
 
         Returns
         -------
-        display : ParetoDisplay
+        ParetoDisplay
+            This display, drawn.
         """
         ax = axes(ax, "ParetoDisplay")
         ax.plot([0, 1], [0, 1], ":", color=GREY, linewidth=1, zorder=0)
@@ -171,6 +178,7 @@ class ParetoDisplay:
         Parameters
         ----------
         estimator : ParetoClassifier
+            A fitted one.
         X, y : array-like, default=None
             Samples to evaluate the front on; None takes the held-out ones of the fit.
         ax : matplotlib Axes, default=None
@@ -184,7 +192,8 @@ class ParetoDisplay:
 
         Returns
         -------
-        display : ParetoDisplay
+        ParetoDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         if not isinstance(estimator, ParetoClassifier):

@@ -55,6 +55,11 @@ class RegressionDisplay:
     data_, relevance_ : matplotlib PathCollection, or list of n_targets
         The data and the circles around relevance vectors.
 
+    See Also
+    --------
+    sparsebayes.RVR : A regressor whose error bars are drawn.
+    CalibrationDisplay : Whether the error bars are right.
+
     Examples
     --------
     >>> from sparsebayes import RVR
@@ -102,7 +107,8 @@ class RegressionDisplay:
 
         Returns
         -------
-        display : RegressionDisplay
+        RegressionDisplay
+            This display, drawn.
         """
         if np.ndim(self.mean) == 1:
             ax = axes(ax, "RegressionDisplay")
@@ -193,7 +199,8 @@ class RegressionDisplay:
 
         Returns
         -------
-        display : RegressionDisplay
+        RegressionDisplay
+            The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
         check_is_fitted(estimator)

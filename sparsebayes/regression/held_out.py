@@ -39,6 +39,7 @@ Array = np.ndarray
 
 _SCALES_PER_ROW = 0.1  # more are learned again where rows are held out
 _FOLD_TOL = 1.0  # nats for 1000 samples at which a fit to some folds ends: less moves no error bar
+_LEAST_GAIN = 2.0  # nats of the rows held out, from which on noise that varies pays
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,10 @@ class HeldOut:
                 model.noise_variance_,
             )  # fmt: skip
         return found, process
+
+    def varying_noise_pays(self) -> bool:
+        """Whether noise that varies predicts rows that are held out better than equal noise."""
+        return self.gain_of_varying_noise() > _LEAST_GAIN
 
     def gain_of_varying_noise(self) -> float:
         """What noise that varies gains of the log density of rows held out, in nats.

@@ -40,11 +40,14 @@ class FromParts:
         X : array-like of shape (n_samples, n_features)
             Or what else `fit` takes.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets of these rows.
         sample_weight : array-like of shape (n_samples,), default=None
+            A weight of 2 counts as the same sample twice.
 
         Returns
         -------
-        self : RVR
+        RVR
+            This model, fitted to all rows so far.
         """
         solver = self._checked_solver()
         before = self.__dict__.get("_statistics")
@@ -73,10 +76,12 @@ class FromParts:
         Parameters
         ----------
         statistics : Statistics
+            Sums over the rows of all parts.
 
         Returns
         -------
-        self : RVR
+        RVR
+            This model, fitted.
         """
         if not isinstance(statistics, Statistics):
             raise TypeError(

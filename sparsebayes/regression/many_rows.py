@@ -27,7 +27,7 @@ from sparsebayes.engine import Solution, Solver, Stop
 from sparsebayes.engine.solvers.refine import to_the_end
 from sparsebayes.regression.held_out import HeldOut
 from sparsebayes.regression.statistics import Statistics, StatisticsOf
-from sparsebayes.regression.summed import summed_problem
+from sparsebayes.regression.summed import likelihood_slopes, summed_problem
 from sparsebayes.regression.targets import as_targets, relative_weights
 from sparsebayes.rows.source import Arrays, Rows
 
@@ -162,12 +162,12 @@ def solve(
     solution = ended(solution)
     model._store(basis, solution, targets)
     model._store_inputs(X, relative_weights(model.weights_, targets).T, weights)
-    model._input_range = statistics.input_range
+    model._n_rows, model._input_range = statistics.n_rows, statistics.input_range
     model._drop_training_rows()
     if model.augment:
         rows = as_targets(y, weights, noise)
         kept = model._kept_weights()
-        model._store_training_rows(X, *model._derivatives(kept, X, rows, solution))
+        model._store_training_rows(X, *likelihood_slopes(kept, X, rows, solution))
     each = statistics.n_rows / len(X)
     model._calibrate(
         HeldOut(

@@ -30,7 +30,7 @@ from sparsebayes.regression.held_out import HeldOut
 from sparsebayes.regression.incremental import FromParts
 from sparsebayes.regression.inverse.methods import InverseMixin
 from sparsebayes.regression.many_rows import from_sums
-from sparsebayes.regression.summed import with_rows
+from sparsebayes.regression.summed import likelihood_slopes
 from sparsebayes.regression.targets import Targets, as_targets, relative_weights
 from sparsebayes.regression.unequal_start import unequal_start
 from sparsebayes.regression.varying_noise import noise_function
@@ -38,8 +38,6 @@ from sparsebayes.rows.predictions import by_chunks
 from sparsebayes.rows.recognise import as_rows
 
 Array = np.ndarray
-
-_LEAST_GAIN = 2.0  # nats of the rows held out, for noise that varies
 
 
 class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, RelevanceVectorMachine):
@@ -160,12 +158,19 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         The objective (log evidence and log prior) along the accepted steps; it never falls.
     approximation_ : str or None
         With many rows, what was done not to look at all of them at once; else None.
-    n_iter_ : int
-    converged_ : bool
-    stop_reason_ : str
+    n_iter_, converged_, stop_reason_ : int, bool and str
+        How many steps the solver took, whether it came to the end, and why it stopped.
     basis_ : Basis
         The fitted basis with the kept functions only.
     n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    sparsebayes.RVC : The same model for labels.
+    sparsebayes.ReducedRankGPR : Gaussian process regression with few support points.
+    sparsebayes.NoisyInputGPR : Regression for inputs that are known with errors only.
+    sparsebayes.sample_posterior : Error bars that include which functions belong in the model.
+    sparsebayes.basis : The functions that a model may be made of.
 
     Notes
     -----
@@ -252,13 +257,15 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
             A memory map, a dask array or dataframe is read in parts; so is an iterable of chunks
             ``(X, y)`` or ``(X, y, sample_weight)``, without the other arguments.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets. Several columns share their functions.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as the same sample twice, a weight of 0 as none. With the noise
             given it may be a precision, see `noise`.
 
         Returns
         -------
-        self : RVR
+        RVR
+            This model, fitted.
         """
         solver = self._checked_solver()
         self.__dict__.pop("_statistics", None)
@@ -319,7 +326,8 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         self._store(fitted, solution, targets)
         found = self._sites(solution)
         held_out = HeldOut(self, solver, fitted, *samples, noise, found, folds)
-        if self._noise_function is not None and not self._worth_varying(held_out):
+        interrupted = self.stop_reason_ == Stop.INTERRUPTED.value  # then nothing else is tried
+        if self._noise_function and not (interrupted or held_out.varying_noise_pays()):
             targets, problem = self._problem(first, X, y, weights, noise)
             fitted, solution = self._climb(solver, problem, first, X, weights, progress)
             self._store(fitted, solution, targets)
@@ -328,7 +336,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         self._drop_training_rows()
         if self.augment:
             kept = self._kept_weights()
-            self._store_training_rows(X, *self._derivatives(kept, X, targets, solution))
+            self._store_training_rows(X, *likelihood_slopes(kept, X, targets, solution))
         self._calibrate(held_out)
 
     def _set_given_noise(self, y: Array) -> None:
@@ -377,6 +385,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
 
     @property
     def alpha_(self) -> Array:  # type: ignore[override]
+        """The prior precisions of the kept weights, (S,) or (S, K)."""
         if np.ndim(self._units) == 0:
             return self._alpha
         with np.errstate(divide="ignore"):  # the weights of a constant target are 0 for sure
@@ -384,6 +393,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
 
     @property
     def sigma_(self) -> Array:  # type: ignore[override]
+        """The posterior covariance of the kept weights, (S, S) or (S, S, K)."""
         if np.ndim(self._units) == 0:
             return self._sigma
         return np.multiply.outer(self._sigma, np.square(self._units))
@@ -407,33 +417,15 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
 
     @property
     def coef_(self) -> Array:
+        """The slope of the prediction in each input, of a linear basis."""
         coef = self._linear_terms("coef_")[0]
         return coef if self.weights_.ndim == 2 else coef[0]
 
     @property
     def intercept_(self) -> float | Array:
+        """The prediction where all inputs are 0, of a linear basis."""
         constant = self._linear_terms("intercept_")[1]
         return self.offset_ + (constant if self.weights_.ndim == 2 else float(constant[0]))
-
-    @staticmethod
-    def _derivatives(
-        kept: KeptWeights, X: Array, targets: Targets, solution: Solution
-    ) -> tuple[Array, Array, float]:
-        """Those of the log likelihood at X, (N, K) and (N, 1, 1), and the targets' variance."""
-        sites = with_rows(RVR._sites(solution), targets)
-        residual = targets.filled(sites.target) - kept.basis.columns(X) @ kept.mean
-        curve = (sites.weights / float(1.0 / solution.state.beta))[:, None]
-        variance = float(sites.energies.mean() / sites.weights.sum())
-        return curve * residual.reshape(len(residual), -1), curve[:, None], variance
-
-    def _worth_varying(self, held_out: HeldOut) -> bool:
-        """Whether noise that varies predicts rows that are held out better than one that does not.
-
-        Not asked after Ctrl-C.
-        """
-        if self.stop_reason_ == Stop.INTERRUPTED.value:
-            return True
-        return held_out.gain_of_varying_noise() > _LEAST_GAIN
 
     def _calibrate(self, held_out: HeldOut) -> None:
         if self.stop_reason_ == Stop.INTERRUPTED.value:
@@ -460,7 +452,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
             kept = KeptWeights(
                 part, targets.filled(mean), sigma, state.alpha[order], np.zeros_like(every), every
             )
-            derivatives = self._derivatives(kept, X, seen, solution)
+            derivatives = likelihood_slopes(kept, X, seen, solution)
             rows = self._rows_for_augment(kept, X, *derivatives)
             extra = None if rows is None else rows.augmentation(kept)
         nu = sites.unequal.nu if isinstance(sites.unequal, Tails) else None

@@ -54,6 +54,11 @@ class Statistics:
     sample : Sample
         Up to 5000 of the rows, by which `RVR.fit_statistics` finds how wide error bars have to be.
 
+    See Also
+    --------
+    RVR : Its `fit_statistics` fits a model to such sums.
+    sparsebayes.rows : Rows in files, which `RVR.fit` sums part by part.
+
     Examples
     --------
     >>> import numpy as np
@@ -87,13 +92,16 @@ class Statistics:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The inputs of the samples.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as the same sample twice.
 
         Returns
         -------
-        self : Statistics
+        Statistics
+            These sums, with the samples added.
         """
         with remedies():
             X, y = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
@@ -111,7 +119,24 @@ class Statistics:
         return self.add_rows(X, y, weights)
 
     def add_rows(self, X: Array, y: Array, weights: Array, first: int | None = None) -> Statistics:
-        """`update` with arrays that were looked at before; `first` is the number of their first."""
+        """Add samples in arrays that were checked before.
+
+        Parameters
+        ----------
+        X : ndarray, (n, D)
+            The inputs.
+        y : ndarray, (n,) or (n, T)
+            The targets.
+        weights : ndarray, (n,)
+            How often each sample counts.
+        first : int or None, default=None
+            The number of the first row; None counts on.
+
+        Returns
+        -------
+        Statistics
+            These sums, with the samples added.
+        """
         self._several = y.ndim == 2
         for kernel in self.basis.centred:
             if kernel.centers_.shape[1] != X.shape[1]:
@@ -137,7 +162,18 @@ class Statistics:
             self._range = _range_of(np.concatenate(both))
 
     def times(self, factor: float) -> Statistics:
-        """The same with all weights multiplied."""
+        """Multiply the weights of all samples.
+
+        Parameters
+        ----------
+        factor : float
+            By which they are multiplied.
+
+        Returns
+        -------
+        Statistics
+            New sums; these stay as they are.
+        """
         other = copy.copy(self)
         other._sums = self.sums.times(factor)
         return other
@@ -174,10 +210,12 @@ class Statistics:
 
     @property
     def n(self) -> float:
+        """The sum of the sample weights."""
         return self.sums.count
 
     @property
     def n_rows(self) -> int:
+        """How many rows were added, those of weight 0 left out."""
         return self.sums.n_rows
 
     def _each(self, values: Array) -> Any:
@@ -187,22 +225,27 @@ class Statistics:
 
     @property
     def offset(self) -> float | Array:
+        """The mean of y; one for each of several targets."""
         return self._each(self.sums.offset)
 
     @property
     def energy(self) -> float | Array:
+        """The weighted sum of squares of the centred targets."""
         return self._each(self.sums.centred().squares)
 
     @property
     def moments(self) -> Array:
+        """The weighted products of the functions and the centred targets."""
         return self._each(self.sums.centred().moments)
 
     @property
     def gram(self) -> Array:
+        """The weighted products of the functions with each other."""
         return self.sums.gram
 
     @property
     def input_range(self) -> Array:
+        """The smallest and the largest value of each input, (2, D)."""
         found = self._range
         if found is None:
             raise ValueError("There are no samples yet; call update(X, y) first.")
@@ -210,6 +253,7 @@ class Statistics:
 
     @property
     def sample(self) -> Sample:
+        """Some of the rows, by which the widths of error bars are found."""
         found = self._sample
         if found is None:
             raise ValueError("There are no samples yet; call update(X, y) first.")
@@ -221,7 +265,20 @@ class Statistics:
         return self._several
 
     def problem(self, prior: Prior | None = None, noise_variance: float | None = None) -> Exact:
-        """What a solver of the engine climbs, for one target; the noise estimated, or given."""
+        """Set up what a solver of the engine climbs, for one target.
+
+        Parameters
+        ----------
+        prior : Prior or None, default=None
+            On the precisions; None is `Flat`.
+        noise_variance : float or None, default=None
+            The noise variance where it is known; None estimates it.
+
+        Returns
+        -------
+        Exact
+            The problem, for `sparsebayes.engine.run`.
+        """
         if self._several:
             raise ValueError("problem needs a single target.")
         sites = self.sums.sites(self.sums.offset, noise_variance=noise_variance)

@@ -1,4 +1,4 @@
-"""A regression from sums over its rows: the problem, and sums over some of the rows."""
+"""A regression from sums over its rows: the problem, sums over some rows, and slopes at rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.options import Noise, as_prior
-from sparsebayes.engine import Exact, Gaussian
+from sparsebayes.engine import Exact, Gaussian, Solution
 from sparsebayes.engine.model.sums import GaussianSums, Sums
 from sparsebayes.regression.statistics import Statistics
 from sparsebayes.regression.targets import Targets, summed_targets
@@ -49,3 +50,15 @@ def with_rows(found: Gaussian, targets: Targets) -> Gaussian:
         return sites
     target = sites.target * (sites.levels / found.levels)
     return replace(sites, target=target, levels=found.levels)
+
+
+def likelihood_slopes(
+    kept: KeptWeights, X: Array, targets: Targets, solution: Solution
+) -> tuple[Array, Array, float]:
+    """Derivatives of the log likelihood at X, (N, K) and (N, 1, 1), and the targets' variance."""
+    assert isinstance(solution.problem, Exact)
+    sites = with_rows(solution.problem.sites, targets)
+    residual = targets.filled(sites.target) - kept.basis.columns(X) @ kept.mean
+    curve = (sites.weights / float(1.0 / solution.state.beta))[:, None]
+    variance = float(sites.energies.mean() / sites.weights.sum())
+    return curve * residual.reshape(len(residual), -1), curve[:, None], variance

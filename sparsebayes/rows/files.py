@@ -131,6 +131,11 @@ class CSV(FileRows):
     left_out : str or None
         Rows that were left out in the last pass, and the columns in which a value was missing.
 
+    See Also
+    --------
+    Parquet : The same for Parquet files.
+    sparsebayes.Statistics : Sums over rows, formed part by part.
+
     Examples
     --------
     >>> import tempfile
@@ -183,6 +188,7 @@ class Parquet(FileRows):
     Parameters
     ----------
     path : str or path
+        The file.
     target : str or list of str
         The column to predict, or several. A single one may be text or whole numbers: labels.
     features : list of str, default=None
@@ -196,6 +202,11 @@ class Parquet(FileRows):
     ----------
     feature_names : list of str
         The inputs.
+
+    See Also
+    --------
+    CSV : The same for CSV files.
+    sparsebayes.Statistics : Sums over rows, formed part by part.
 
     Examples
     --------

@@ -21,6 +21,22 @@ Array = np.ndarray
 class ClassificationSamples(BaseSamples):
     """Draws from the posterior of a classification, made by :func:`sample_posterior`.
 
+    Probabilities are averages over all draws, so they include the uncertainty about which functions
+    belong in the model.
+
+    Parameters
+    ----------
+    optimum : RVC
+        The fitted RVC whose length scales are used.
+    model : LabelModel
+        What was sampled: the posterior, the functions and the training samples.
+    draws : Draws
+        The active functions, precisions and weights of all chains.
+    n_chains : int
+        How many chains there are.
+    X : ndarray, (n, D)
+        The training inputs.
+
     Attributes
     ----------
     optimum : RVC
@@ -35,6 +51,23 @@ class ClassificationSamples(BaseSamples):
         that repeat another one or are zero at all samples are not among them.
     centers : ndarray, (n_functions,) or None
         With one input, where each function of the basis is centred, NaN for one without a centre.
+
+    See Also
+    --------
+    sample_posterior : Makes these draws.
+    PosteriorSamples : The same for regressions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVC, sample_posterior
+    >>> X = np.random.default_rng(0).standard_normal((60, 2))
+    >>> y = X[:, 0] + 0.5 * np.random.default_rng(1).standard_normal(60) > 0
+    >>> samples = sample_posterior(RVC("linear", bias=False), X, y, 200, 2, random_state=0)
+    >>> samples.predict([[2.0, 0.0], [-2.0, 0.0]])
+    array([ True, False])
+    >>> samples.predict_proba([[2.0, 0.0]]).round(1)
+    array([[0., 1.]])
     """
 
     def __init__(
@@ -78,18 +111,19 @@ class ClassificationSamples(BaseSamples):
         return each[:, :, 1] if self.classes_.size == 2 else each
 
     def predict_proba(self, X: Any, *, class_prior: Any = None) -> Array:
-        """Probabilities of the classes, averaged over all draws.
+        """Predict the probabilities of the classes, averaged over all draws.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
         class_prior : array-like of shape (K,), default=None
             How frequent the classes are where the model is used, if not as among the training
             samples: probabilities are multiplied by the ratio of both.
 
         Returns
         -------
-        probability : ndarray, (n, K)
+        ndarray, (n, K)
             In the order of `classes_`; rows sum to one.
         """
         X = check_inputs(self.optimum, X)
@@ -103,35 +137,50 @@ class ClassificationSamples(BaseSamples):
         return probability
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of `predict_proba`."""
+        """Predict the logarithms of the averaged probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Inputs to predict at.
+
+        Returns
+        -------
+        ndarray, (n, K)
+            In the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The most probable class, by the averaged probabilities.
+        """Predict the most probable class, by the averaged probabilities.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
 
         Returns
         -------
-        labels : ndarray, (n,)
+        ndarray, (n,)
+            Labels, of the type of those in the fit.
         """
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def log_density(self, X: Any, y: Any) -> Array:
-        """The logarithms of the averaged probabilities of labels, one by one.
+        """Compute the log of the averaged probability of each label.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            The inputs.
         y : array-like of shape (n,)
             Labels among `classes_`.
 
         Returns
         -------
-        log_density : ndarray, (n,)
+        ndarray, (n,)
+            In nats.
         """
         X, y = check_inputs(self.optimum, X), column_or_1d(y)
         check_consistent_length(X, y)

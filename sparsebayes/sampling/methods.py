@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import (
     as_number,
     check_choice,
@@ -31,19 +32,64 @@ class SamplingMethod(ABC):
     """What `sample_posterior` asks of a method."""
 
     def bounds(self, given: Bounds) -> Bounds:
-        """The bounds of precisions to sample within; None for the usual ones."""
+        """Settle the bounds of precisions to sample within.
+
+        Parameters
+        ----------
+        given : tuple of float, or None
+            What the user asked for.
+
+        Returns
+        -------
+        tuple of float, or None
+            The bounds; None for the usual ones.
+        """
         return given
 
     @abstractmethod
     def chain(self, posterior: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
-        """The engine's chain, at its start."""
+        """Make a chain of the engine.
+
+        Parameters
+        ----------
+        posterior : SparsePosterior
+            What is sampled.
+        rng : Generator
+            Draws all that is random.
+        start : tuple
+            Active functions, their log(α/g), and β.
+
+        Returns
+        -------
+        Chain
+            At its start.
+        """
 
 
 @dataclass(frozen=True)
 class Gibbs(SamplingMethod):
     """Draw from exact conditionals: a function that comes in is chosen by what it adds.
 
+    It is what `sample_posterior` does if nothing else is said.
+
     Nothing is to be tuned.
+
+    See Also
+    --------
+    ReversibleJump : Blind proposals, with options.
+    sample_posterior : Takes either as `method`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR, sample_posterior
+    >>> from sparsebayes.sampling import Gibbs
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> y = X[:, 1] + 0.1 * np.random.default_rng(1).standard_normal(40)
+    >>> model = RVR("linear", bias=False)
+    >>> samples = sample_posterior(model, X, y, 200, 2, method=Gibbs(), random_state=0)
+    >>> int(samples.inclusion.argmax())
+    1
     """
 
     def chain(self, posterior: SparsePosterior, rng: np.random.Generator, start: Start) -> Chain:
@@ -72,6 +118,11 @@ class ReversibleJump(SamplingMethod):
         its function leaves; one that the data insist on never does.
     jump : bool, default=True
         If False, all functions stay in the model and only the walk moves.
+
+    See Also
+    --------
+    Gibbs : Exact conditionals; nothing is to be tuned.
+    sample_posterior : Takes either as `method`.
 
     References
     ----------
@@ -159,5 +210,5 @@ def as_method(method: Any) -> SamplingMethod:
         return method
     raise ValueError(
         f"method must be one of {list(METHODS)}, or an object such as ReversibleJump(walk=2.0), "
-        f"got {method!r}."
+        f"got {method!r}{hint('method', method, METHODS)}."
     )

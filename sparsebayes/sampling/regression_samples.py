@@ -22,6 +22,22 @@ Array = np.ndarray
 class PosteriorSamples(BaseSamples):
     """Draws from the posterior of a regression, made by :func:`sample_posterior`.
 
+    Predictions are averages over all draws, so their standard deviations include the uncertainty
+    about which functions belong in the model.
+
+    Parameters
+    ----------
+    optimum : RVR
+        The fitted RVR whose length scales are used.
+    model : SampledModel
+        What was sampled: the posterior, the functions and the training samples.
+    draws : Draws
+        The active functions, precisions and weights of all chains.
+    n_chains : int
+        How many chains there are.
+    X : ndarray, (n, D)
+        The training inputs.
+
     Attributes
     ----------
     optimum : RVR
@@ -34,6 +50,25 @@ class PosteriorSamples(BaseSamples):
         that repeat another one or are zero at all samples are not among them.
     centers : ndarray, (n_functions,) or None
         With one input, where each function of the basis is centred, NaN for one without a centre.
+
+    See Also
+    --------
+    sample_posterior : Makes these draws.
+    ClassificationSamples : The same for labels.
+    sparsebayes.plots.InclusionDisplay : A figure of the inclusion probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR, sample_posterior
+    >>> X = np.random.default_rng(0).standard_normal((40, 3))
+    >>> y = 2 * X[:, 1] + 0.1 * np.random.default_rng(1).standard_normal(40)
+    >>> samples = sample_posterior(RVR("linear", bias=False), X, y, 200, 2, random_state=0)
+    >>> mean, std = samples.predict([[0.0, 1.0, 0.0]], return_std=True)
+    >>> print(f"{mean[0]:.1f} ± {std[0]:.1f}")
+    2.1 ± 0.1
+    >>> samples.predictions(X).shape
+    (2, 200, 40)
     """
 
     def __init__(
@@ -68,6 +103,7 @@ class PosteriorSamples(BaseSamples):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation. It includes the noise,
             the uncertainty of the weights given the functions, and that about which functions
@@ -76,6 +112,7 @@ class PosteriorSamples(BaseSamples):
         Returns
         -------
         mean : ndarray, (n,)
+            The mean over all draws.
         std : ndarray, (n,)
             Only if asked for.
         """
@@ -94,18 +131,21 @@ class PosteriorSamples(BaseSamples):
         return means
 
     def log_density(self, X: Any, y: Any) -> Array:
-        """The log predictive density of observations, one by one.
+        """Compute the log predictive density of observations, one by one.
 
         It is that of the mixture of all draws' normal distributions.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            The inputs.
         y : array-like of shape (n,)
+            What was observed there.
 
         Returns
         -------
-        log_density : ndarray, (n,)
+        ndarray, (n,)
+            In nats.
         """
         X = check_inputs(self.optimum, X)
         with remedies():
@@ -129,12 +169,15 @@ class PosteriorSamples(BaseSamples):
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to draw at.
         n_samples : int, default=1
+            How many draws.
         random_state : int, RandomState instance or None, default=0
+            The seed; the same one gives the same draws.
 
         Returns
         -------
-        samples : ndarray, (n, n_samples)
+        ndarray, (n, n_samples)
             For each column a draw is chosen at random, then weights from its posterior, and noise.
         """
         X = check_inputs(self.optimum, X)

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.classification import RVC
 from sparsebayes.regression import RVR
@@ -50,7 +51,8 @@ def sample_posterior(
 ) -> ClassificationSamples: ...
 
 
-def sample_posterior(  # type: ignore[misc]  # the options above are the keywords here
+@guided  # type: ignore[misc]  # the options above are the keywords here
+def sample_posterior(
     estimator: RVR | RVC,
     X: Any,
     y: Any,
@@ -87,6 +89,7 @@ def sample_posterior(  # type: ignore[misc]  # the options above are the keyword
         logistic likelihood, more of them a softmax. Its `prior` must be "flat" or
         ``Gamma(a, b)``.
     X : array-like of shape (n_samples, n_features)
+        The inputs of the training samples.
     y : array-like of shape (n_samples,)
         Numbers for an RVR, labels for an RVC.
     n_samples : int, default=1000
@@ -127,19 +130,26 @@ def sample_posterior(  # type: ignore[misc]  # the options above are the keyword
     n_jobs : int, default=None
         Chains to run at a time, as in joblib; the draws do not depend on it.
     random_state : int, RandomState instance or None, default=None
+        The seed of all chains; the same one gives the same draws, whatever `n_jobs` is.
     verbose : int, default=0
         1 prints a line at each tenth of each chain, 2 one for each sweep.
 
     Returns
     -------
-    samples : PosteriorSamples or ClassificationSamples
-        The latter for an RVC.
+    PosteriorSamples or ClassificationSamples
+        The draws, with predictions averaged over them; the latter for an RVC.
 
     Warns
     -----
     ConvergenceWarning
         If R-hat of the noise variance, the number of functions or a prediction is above 1.05, if
         a chain never changed some function's precision, and where the fit warns.
+
+    See Also
+    --------
+    Gibbs : The usual way to move.
+    ReversibleJump : Blind proposals, with options.
+    sparsebayes.RVR : One model at a maximum of the evidence, much faster.
 
     References
     ----------
@@ -223,6 +233,6 @@ def _warn_of_constant_precisions(chains: list[Draws], functions: np.ndarray) -> 
                 f"{number}, which R-hat does not show. Set walk=1.0, use method='gibbs', or raise "
                 "n_samples.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             return

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._support.batching import batches
+from sparsebayes._support.guesses.mixin import GuidedAttributes
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.sampling.arviz import as_arviz, summarise
@@ -26,7 +27,7 @@ _AGREE = 1.05
 _ROWS = 10  # training rows at which the predictions of the chains are compared
 
 
-class BaseSamples(ABC):
+class BaseSamples(GuidedAttributes, ABC):
     """Draws from a posterior; of K outputs, K > 1, arrays of functions have an axis for them."""
 
     optimum: RelevanceVectorMachine
@@ -144,15 +145,16 @@ class BaseSamples(ABC):
         return share
 
     def predictions(self, X: Any) -> Array:
-        """The prediction of each draw, for diagnostics.
+        """Predict with each draw by itself, for diagnostics.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
+            Inputs to predict at.
 
         Returns
         -------
-        predictions : ndarray, (n_chains, n_draws, n), with more than two classes (..., n, K)
+        ndarray, (n_chains, n_draws, n), with more than two classes (..., n, K)
             Of a regression, its mean. Of a classification, the probability of the second of two
             classes, or of each class.
         """
@@ -164,7 +166,9 @@ class BaseSamples(ABC):
         return batches(n_rows, 4 * (outputs * self._draws.beta.size + self._part.n_functions_))
 
     def summary(self, X: Any = None) -> Any:
-        """Means, standard deviations and diagnostics by ArviZ; R-hat should be near 1.
+        """Summarise the draws by means, standard deviations and diagnostics of ArviZ.
+
+        R-hat should be near 1.
 
         Parameters
         ----------
@@ -173,7 +177,7 @@ class BaseSamples(ABC):
 
         Returns
         -------
-        table : pandas.DataFrame
+        pandas.DataFrame
             Rows: noise_variance (of a regression), n_active, lp, and prediction[k] for each row of
             X. Columns: ArviZ's, such as mean, sd, ess_bulk, ess_tail and r_hat.
         """
@@ -196,7 +200,7 @@ class BaseSamples(ABC):
                 f"The chains disagree: R-hat of {table.idxmax()} is {table.max():.2f}, and should "
                 f"be below {_AGREE}. Raise n_samples or thin, and n_warmup; summary() has more.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def plot(self, ax: Any = None) -> Any:
@@ -211,7 +215,8 @@ class BaseSamples(ABC):
 
         Returns
         -------
-        display : sparsebayes.plots.InclusionDisplay
+        sparsebayes.plots.InclusionDisplay
+            The figure.
         """
         from sparsebayes.plots.inclusion import InclusionDisplay
 

@@ -19,7 +19,9 @@ Array = np.ndarray
 def negative_log_predictive_density(
     y: Any, mean: Any, std: Any, *, sample_weight: Any = None, per_sample: bool = False
 ) -> Any:
-    """Minus the log density of the targets under the predictions, in nats.
+    """Compute minus the log density of the targets under the predictions, in nats.
+
+    It punishes both errors and wrong error bars, and above all being wrong and sure of it.
 
     Parameters
     ----------
@@ -34,7 +36,13 @@ def negative_log_predictive_density(
 
     Returns
     -------
-    score : float, or ndarray of shape (n_samples,)
+    float, or ndarray of shape (n_samples,)
+        Less is better.
+
+    See Also
+    --------
+    crps : Milder to outliers, in the units of the target.
+    nlpd_scorer : The same for scikit-learn's searches.
 
     Examples
     --------
@@ -50,7 +58,7 @@ def negative_log_predictive_density(
 def crps(
     y: Any, mean: Any, std: Any, *, sample_weight: Any = None, per_sample: bool = False
 ) -> Any:
-    """Continuous ranked probability score, in the units of the target [1]_.
+    """Compute the continuous ranked probability score, in the units of the target [1]_.
 
     It is the squared distance between the predicted distribution function and that of the
     target, a step; for a sure prediction, the absolute error. It needs the package scoringrules.
@@ -68,7 +76,13 @@ def crps(
 
     Returns
     -------
-    score : float, or ndarray of shape (n_samples,)
+    float, or ndarray of shape (n_samples,)
+        Less is better.
+
+    See Also
+    --------
+    negative_log_predictive_density : The logarithm of the density instead.
+    crps_scorer : The same for scikit-learn's searches.
 
     References
     ----------
@@ -95,7 +109,7 @@ def interval_score(
     sample_weight: Any = None,
     per_sample: bool = False,
 ) -> Any:
-    """Width of the central interval, plus a fine for each target outside [1]_.
+    """Add up the width of the central interval and a fine for each target outside [1]_.
 
     The fine is ``2 / (1 − coverage)`` times the distance to the interval, so that the score is
     least, on average, for the true quantiles. It needs the package scoringrules.
@@ -115,12 +129,24 @@ def interval_score(
 
     Returns
     -------
-    score : float, or ndarray of shape (n_samples,)
+    float, or ndarray of shape (n_samples,)
+        Less is better.
+
+    See Also
+    --------
+    interval_coverage : The share of targets inside.
+    interval_scorer : The same for scikit-learn's searches.
 
     References
     ----------
     .. [1] T. Gneiting, A. Raftery, "Strictly proper scoring rules, prediction, and estimation",
        JASA 102, 2007.
+
+    Examples
+    --------
+    >>> from sparsebayes.scores import interval_score
+    >>> interval_score([0.0, 4.0], 0.0, 1.0, per_sample=True).round(1)
+    array([ 3.9, 85.5])
     """
     rules = require("scoringrules", "interval_score")
     y, mean, std = _checked(y, mean, std)
@@ -138,7 +164,9 @@ def interval_coverage(
     sample_weight: Any = None,
     per_sample: bool = False,
 ) -> Any:
-    """The share of targets inside the central interval.
+    """Count the share of targets inside the central interval.
+
+    It should be what was asked for; less means that standard deviations are too small.
 
     Parameters
     ----------
@@ -155,7 +183,13 @@ def interval_coverage(
 
     Returns
     -------
-    share : float, or ndarray of bool of shape (n_samples,)
+    float, or ndarray of bool of shape (n_samples,)
+        The share.
+
+    See Also
+    --------
+    interval_width : What the coverage is paid with.
+    coverage_scorer : The same for scikit-learn's searches.
 
     Examples
     --------
@@ -170,7 +204,9 @@ def interval_coverage(
 def interval_width(
     std: Any, coverage: float = 0.95, *, sample_weight: Any = None, per_sample: bool = False
 ) -> Any:
-    """The width of the central interval, in the units of the target.
+    """Measure the width of the central interval, in the units of the target.
+
+    Of two models with the same coverage the one with narrower intervals knows more.
 
     Parameters
     ----------
@@ -185,14 +221,27 @@ def interval_width(
 
     Returns
     -------
-    width : float, or ndarray of shape (n_samples,)
+    float, or ndarray of shape (n_samples,)
+        The width.
+
+    See Also
+    --------
+    interval_coverage : The share of targets inside.
+
+    Examples
+    --------
+    >>> from sparsebayes.scores import interval_width
+    >>> round(interval_width([1.0, 2.0]), 2)
+    5.88
     """
     std = _positive(_column(std, "std"))
     return _averaged(2.0 * _half_width(std, coverage), sample_weight, per_sample)
 
 
 def pit_values(y: Any, mean: Any, std: Any) -> Array:
-    """Probability integral transform: the predicted distribution function at each target.
+    """Evaluate the predicted distribution function at each target.
+
+    This is the probability integral transform.
 
     The values are uniform between 0 and 1 if the predictions are right. Many near both ends
     mean that `std` is too small, many in the middle that it is too large.
@@ -206,7 +255,19 @@ def pit_values(y: Any, mean: Any, std: Any) -> Array:
 
     Returns
     -------
-    values : ndarray of shape (n_samples,)
+    ndarray of shape (n_samples,)
+        Between 0 and 1.
+
+    See Also
+    --------
+    sparsebayes.plots.CalibrationDisplay : A figure of them.
+    interval_coverage : One number in their place.
+
+    Examples
+    --------
+    >>> from sparsebayes.scores import pit_values
+    >>> pit_values([0.0, 3.0], 0.0, 1.0).round(3)
+    array([0.5  , 0.999])
     """
     y, mean, std = _checked(y, mean, std)
     return ndtr((y - mean) / std)

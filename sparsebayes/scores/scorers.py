@@ -48,6 +48,13 @@ class PredictiveScorer:
     request : bool, str or None, default=None
         Whether `sample_weight` is asked for, see :meth:`set_score_request`.
 
+    See Also
+    --------
+    nlpd_scorer : By the log density.
+    crps_scorer : By the continuous ranked probability score.
+    interval_scorer : By central intervals.
+    coverage_scorer : By the share of targets inside.
+
     Examples
     --------
     >>> import numpy as np
@@ -99,7 +106,7 @@ class PredictiveScorer:
         return self.sign * float(np.mean(each)) + 0.0  # not minus zero
 
     def set_score_request(self, *, sample_weight: bool | str | None = None) -> PredictiveScorer:
-        """A scorer that asks for the weights of the samples, where metadata are routed.
+        """Ask for the weights of the samples, where metadata are routed.
 
         Parameters
         ----------
@@ -109,7 +116,7 @@ class PredictiveScorer:
 
         Returns
         -------
-        scorer : PredictiveScorer
+        PredictiveScorer
             A new one; this one stays as it is.
         """
         if not get_config()["enable_metadata_routing"]:
@@ -120,11 +127,12 @@ class PredictiveScorer:
         return replace(self, request=sample_weight)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What is asked for, for scikit-learn's metadata routing.
+        """Tell scikit-learn's metadata routing what is asked for.
 
         Returns
         -------
-        routing : MetadataRequest
+        MetadataRequest
+            Whether `sample_weight` is used.
         """
         routing = MetadataRequest(owner=repr(self))
         routing.score.add_request(param="sample_weight", alias=self.request)
@@ -164,7 +172,9 @@ crps_scorer = PredictiveScorer("crps_scorer", crps)
 
 
 def interval_scorer(coverage: float = 0.95) -> PredictiveScorer:
-    """Minus :func:`interval_score`, as a scorer for scikit-learn.
+    """Make a scorer for scikit-learn of :func:`interval_score`.
+
+    Greater is better for scikit-learn, so it gives minus the score.
 
     Parameters
     ----------
@@ -173,7 +183,13 @@ def interval_scorer(coverage: float = 0.95) -> PredictiveScorer:
 
     Returns
     -------
-    scorer : PredictiveScorer
+    PredictiveScorer
+        For `scoring` of searches and cross-validation.
+
+    See Also
+    --------
+    interval_score : The score itself.
+    coverage_scorer : The share of targets inside the interval.
 
     Examples
     --------
@@ -185,7 +201,7 @@ def interval_scorer(coverage: float = 0.95) -> PredictiveScorer:
 
 
 def coverage_scorer(coverage: float = 0.95) -> PredictiveScorer:
-    """How far the share of targets inside the central interval is from its nominal value.
+    """Make a scorer of how far coverage is from its nominal value.
 
     0 is best, and all else is below: minus the distance of :func:`interval_coverage` to `coverage`.
     It is no proper score, as wide intervals for some samples make up for narrow ones for others:
@@ -198,7 +214,13 @@ def coverage_scorer(coverage: float = 0.95) -> PredictiveScorer:
 
     Returns
     -------
-    scorer : PredictiveScorer
+    PredictiveScorer
+        For `scoring` of searches and cross-validation.
+
+    See Also
+    --------
+    interval_coverage : The share itself.
+    interval_scorer : A proper score of intervals.
 
     Examples
     --------

@@ -27,7 +27,7 @@ def predict_uncertain(
     n_samples: int | None = None,
     random_state: Any = 0,
 ) -> tuple[Array, ...]:
-    """Mean and variance of a prediction when the input is Gaussian.
+    """Predict with a fitted model where the input is known up to a normal distribution.
 
     For ``x ~ N(mean, cov)`` and a model with predictive mean m(x) and variance v(x), these are
     ``E m(x)`` and ``E v(x) + var m(x)``, the moments of a distribution that is itself no Gaussian.
@@ -37,6 +37,7 @@ def predict_uncertain(
     model : RVR, ReducedRankGPR, GaussianProcessRegressor or any with ``predict(X, return_std)``
         A fitted model.
     mean : array-like of shape (n, D)
+        The means of the inputs.
     cov : float or array-like of shape (D,), (D, D) or (n, D, D), default=None
         For all inputs alike a variance of all features, variances of each feature, or a covariance;
         or a covariance for each input. The number of inputs never decides what a shape means: an
@@ -63,12 +64,19 @@ def predict_uncertain(
 
     Returns
     -------
-    means, variances : ndarray, (n,)
-        Variances include whatever noise ``predict(return_std=True)`` does.
+    means : ndarray, (n,)
+        Means of the predictions.
+    variances : ndarray, (n,)
+        Their variances, with whatever noise ``predict(return_std=True)`` includes.
     cross_cov : ndarray, (n, D)
-        Only if asked for.
+        Covariances between input and prediction. Only if asked for.
     errors : ndarray, (n, 2)
-        Of means and variances; zero for the other methods. Only if asked for.
+        Standard errors of means and variances; zero for the other methods. Only if asked for.
+
+    See Also
+    --------
+    NoisyInputGPR : Learns from training inputs that are uncertain themselves.
+    sparsebayes.regression.inverse_predict : From a reading back to its input.
 
     References
     ----------

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.linalg import fold, fold_matrix, half_solve_transposed
 from sparsebayes.engine.model.incomplete_gamma import log_gamma_mass
 
@@ -162,6 +163,7 @@ def flat_optimum(s: Array, q2: Array) -> Array:
     return np.divide(s * s, excess, out=np.full(s.shape, np.inf), where=excess > 0)
 
 
+@guided
 @dataclass(frozen=True)
 class Flat(Separable):
     """Uniform in log α: the classical relevance vector machine."""
@@ -192,6 +194,7 @@ class Flat(Separable):
         return 0.5 * (ratio - 1.0 - np.log(ratio))
 
 
+@guided
 @dataclass(frozen=True)
 class Smoothness(Separable):
     """``f = −c / (1 + α/g)``: each function costs c times its degrees of freedom [1]_.
@@ -280,6 +283,7 @@ def _descend(a: Array, b: Array, d: Array, high: Array, low: Array) -> Array:
     return v
 
 
+@guided
 @dataclass(frozen=True)
 class Trace(Prior):
     """``−c tr S``, S the smoothing matrix ``ΦΣΦᵀB``: c for each effective parameter [1]_.
@@ -350,6 +354,7 @@ class Trace(Prior):
         return likelihood_gain(alpha, s, q2 - 2.0 * self.c * g)
 
 
+@guided
 @dataclass(frozen=True)
 class Gamma(Separable):
     """``f = a log α − b α − max``: a gamma prior on α, in the user's units of α [1]_.

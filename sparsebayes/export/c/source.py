@@ -32,7 +32,7 @@ def to_c(
     feature_names: Any = None,
     target_names: Any = None,
 ) -> dict[str, str]:
-    """A fitted model as a C source file and its header.
+    """Write a fitted model as a C source file and its header.
 
     The code is C99 with constant arrays; it allocates nothing and needs no library but `math.h`.
     With x an array of D inputs, in the order of the training columns,
@@ -61,8 +61,13 @@ def to_c(
 
     Returns
     -------
-    files : dict of str to str
+    dict of str to str
         The texts of ``NAME.c`` and ``NAME.h``.
+
+    See Also
+    --------
+    to_json : Steps and numbers, for any language.
+    to_onnx : A graph for services.
 
     Examples
     --------

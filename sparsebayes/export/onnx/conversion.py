@@ -44,7 +44,7 @@ def to_onnx(
     feature_names: Any = None,
     target_names: Any = None,
 ) -> Any:
-    """A fitted model as an ONNX model, for onnxruntime and others.
+    """Convert a fitted model to ONNX, for onnxruntime and others.
 
     The input is "X", (n, D), with n open. The outputs of a regression are "mean" and "std", (n, K)
     of K targets, the noise included; of a classification "label", (n,), and "probabilities",
@@ -68,7 +68,7 @@ def to_onnx(
 
     Returns
     -------
-    model : onnx.ModelProto
+    onnx.ModelProto
         ``model.SerializeToString()`` are the bytes of a file. ``metadata_props`` has "kind",
         "version", and as JSON "feature_names", "target_names" and "classes".
 
@@ -76,6 +76,11 @@ def to_onnx(
     ------
     NotExportableError
         If a part of the model has no form in ONNX.
+
+    See Also
+    --------
+    register_onnx : For skl2onnx's own converter.
+    to_json : Steps and numbers, for any language.
 
     Notes
     -----

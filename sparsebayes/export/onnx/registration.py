@@ -26,6 +26,10 @@ def register_onnx() -> None:
     of scikit-learn's classifiers, ``zipmap``, ``nocl`` and ``output_class_labels``. The opset must
     be 13 or later. :func:`to_onnx` calls this itself; to call it again does no harm.
 
+    See Also
+    --------
+    to_onnx : Converts a model without skl2onnx, where it can.
+
     Examples
     --------
     >>> import numpy as np

@@ -10,15 +10,8 @@ import numpy as np
 
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.fixed import Fixed
-from sparsebayes.basis.kernels import (
-    RBF,
-    Centred,
-    KernelFunction,
-    Laplacian,
-    LinearSpline,
-    Scaled,
-    ThinPlateSpline,
-)
+from sparsebayes.basis.kernels import RBF, Centred, KernelFunction, Laplacian, Scaled
+from sparsebayes.basis.splines import LinearSpline, ThinPlateSpline
 from sparsebayes.basis.union import Union
 from sparsebayes.export.programs.inputs import Inputs
 from sparsebayes.export.programs.program import ProgramBuilder, Value
@@ -34,7 +27,28 @@ _KERNELS: dict[type[Scaled], str] = {
 
 
 class NotExportableError(ValueError):
-    """The model has a part that cannot be written as a program."""
+    """The model has a part that cannot be written as a program.
+
+    The message names the part. A model file of `sparsebayes.persistence` may hold it all the same.
+
+    See Also
+    --------
+    to_c : Raises it.
+    to_json : Raises it too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.export import NotExportableError, to_json
+    >>> X = np.linspace(0.0, 1.0, 20)[:, None]
+    >>> model = RVR(lambda X, Z: np.cos(X - Z.T), noise=0.1).fit(X, X[:, 0])
+    >>> try:
+    ...     text = to_json(model)
+    ... except NotExportableError:
+    ...     print("no functions of the user")
+    no functions of the user
+    """
 
 
 @dataclass(frozen=True)

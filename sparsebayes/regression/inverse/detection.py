@@ -30,7 +30,9 @@ _STEP, _WIDEST = 1e-3, 1e-5  # of differences for slopes: of the way from the bl
 class DetectionLimit:
     """Limits of a calibration curve, from `detection_limit`.
 
-    Attributes
+    The first limit is a reading, the other two are inputs.
+
+    Parameters
     ----------
     critical_value : float
         The decision limit, a reading: those of a blank pass it with probability `alpha`.
@@ -44,7 +46,13 @@ class DetectionLimit:
     rising : bool
         Whether readings rise or fall from the blank on.
     alpha, beta : float
+        Probabilities of a false alarm and of a miss, as they were asked for.
     n_replicates : int
+        How many readings are averaged before they are judged.
+
+    See Also
+    --------
+    detection_limit : Find these limits.
 
     Examples
     --------
@@ -83,9 +91,13 @@ def detection_limit(
 ) -> DetectionLimit:
     """Tell from which input on a reading differs from that of a blank.
 
+    A blank has readings too. A reading counts as something only if blanks rarely give it, and an
+    input counts as detectable only if its readings are rarely taken for a blank's.
+
     Parameters
     ----------
     model : RVR, ReducedRankGPR, or a Pipeline that ends in one
+        Fitted to readings at known inputs: the calibration curve.
     blank : float, default=None
         The input of a blank; None takes the smallest of the training rows.
     alpha : float, default=0.05
@@ -105,7 +117,12 @@ def detection_limit(
 
     Returns
     -------
-    found : DetectionLimit
+    DetectionLimit
+        The critical value, and the limits of detection and quantification.
+
+    See Also
+    --------
+    inverse_predict : Tell from readings which inputs gave them.
 
     Notes
     -----

@@ -49,7 +49,7 @@ class InverseMixin:
 
         Returns
         -------
-        found : InversePrediction
+        InversePrediction
             Mean, standard deviation and mode, branches (intervals) with their probabilities, and
             whether the curve explains the reading at all.
 
@@ -102,7 +102,7 @@ class InverseMixin:
 
         Returns
         -------
-        found : DetectionLimit
+        DetectionLimit
             Critical value, detection limit, quantification limit.
         """
         return detection_limit(

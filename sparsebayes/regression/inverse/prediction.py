@@ -31,13 +31,33 @@ EXPLAINED = 0.01  # p-values from which on a reading is taken to be explained
 class Branch(NamedTuple):
     """An interval of inputs that explain a reading.
 
-    Attributes
+    A curve that rises and falls has several inputs for one reading. Each of them lies in a branch
+    of its own.
+
+    Parameters
     ----------
     lower, upper : float
+        The ends of the interval.
     probability : float
         That the input lies in this interval.
     mean, mode : float
         Mean in this interval, and most likely value.
+
+    See Also
+    --------
+    InversePrediction : All branches of all readings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> x = np.linspace(-3, 3, 60)
+    >>> y = x**2 + 0.1 * np.random.default_rng(0).standard_normal(60)
+    >>> found = RVR().fit(x[:, None], y).inverse_predict([4.0])
+    >>> for branch in found.branches[0]:
+    ...     print(f"{branch.mean:.1f} with probability {branch.probability:.2f}")
+    -2.0 with probability 0.47
+    2.0 with probability 0.48
     """
 
     lower: float
@@ -51,7 +71,10 @@ class Branch(NamedTuple):
 class InversePrediction:
     """The distributions of the inputs that gave n readings, from `inverse_predict`.
 
-    Attributes
+    It has means and standard deviations, as a prediction does, and the intervals ("branches") in
+    which the input lies. A curve that is not monotone may have several of them for one reading.
+
+    Parameters
     ----------
     mean, std, mode : ndarray, (n,)
         Of the whole distribution. Where it has several branches the mean may lie between them.
@@ -65,10 +88,16 @@ class InversePrediction:
         Whether it is 0.01 or more. Otherwise no input in the range explains the reading, and what
         else is said of it means nothing.
     coverage : float
+        Probability that the intervals of a reading hold its input.
     bounds : tuple of float
         The range of the input. An interval that ends there is cut: the input may lie beyond.
     grids : tuple of tuple of ndarray
         For each reading inputs, ascending, and the density there; it is a straight line between.
+
+    See Also
+    --------
+    inverse_predict : Tell from readings which inputs gave them.
+    Branch : One of the intervals.
 
     Examples
     --------
@@ -109,15 +138,17 @@ class InversePrediction:
         return np.array([found[-1].upper for found in self.branches])
 
     def contains(self, x: Any) -> Array:
-        """Whether the intervals of each reading hold an input.
+        """Tell whether the intervals of each reading hold an input.
 
         Parameters
         ----------
         x : array-like of shape (n,), or float
+            The inputs, one for each reading or the same for all.
 
         Returns
         -------
-        inside : ndarray of bool, (n,)
+        ndarray of bool, (n,)
+            Whether an interval of the reading holds it.
         """
         every = np.broadcast_to(np.asarray(x, dtype=np.float64), (len(self),))
         return np.array(
@@ -128,21 +159,23 @@ class InversePrediction:
         )
 
     def pdf(self, x: Any) -> Array:
-        """The densities at some inputs.
+        """Give the densities at some inputs.
 
         Parameters
         ----------
         x : array-like of shape (m,)
+            The inputs, the same for all readings.
 
         Returns
         -------
-        density : ndarray, (n, m)
+        ndarray, (n, m)
+            A row for each reading.
         """
         x = np.atleast_1d(np.asarray(x, dtype=np.float64))
         return np.array([np.interp(x, *grid, left=0.0, right=0.0) for grid in self.grids])
 
     def quantile(self, q: Any) -> Array:
-        """Quantiles of the distributions.
+        """Find quantiles of the distributions.
 
         Parameters
         ----------
@@ -151,7 +184,8 @@ class InversePrediction:
 
         Returns
         -------
-        x : ndarray, (n, m)
+        ndarray, (n, m)
+            A row for each reading.
         """
         q = np.atleast_1d(np.asarray(q, dtype=np.float64))
         if not np.all((q >= 0) & (q <= 1)):
@@ -186,6 +220,9 @@ def inverse_predict(
 ) -> InversePrediction:
     """Tell from readings which inputs gave them.
 
+    The fitted model is a calibration curve: it was measured at known inputs, and is now read the
+    other way round.
+
     Parameters
     ----------
     model : RVR, ReducedRankGPR, or a Pipeline that ends in one
@@ -210,7 +247,14 @@ def inverse_predict(
 
     Returns
     -------
-    found : InversePrediction
+    InversePrediction
+        Mean, standard deviation and intervals of each input, and whether the curve explains the
+        reading at all.
+
+    See Also
+    --------
+    detection_limit : From which input on a reading differs from that of a blank.
+    sparsebayes.predict_uncertain : Predictions at uncertain inputs, in the usual direction.
 
     Notes
     -----

@@ -7,6 +7,7 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from sparsebayes.rows.dialect.delimiters import (
@@ -100,7 +101,7 @@ def find_dialect(file: FileBytes, reading: Reading) -> Dialect:
         try:
             finder = LayoutFinder(
                 list(split(bare, delimiter)),
-                lambda cell, blanks=blanks: looks_like_number(cell, reading.decimal, blanks=blanks),
+                partial(looks_like_number, decimal=reading.decimal, blanks=blanks),
                 _Names(lines, comments, delimiter),
             )
             layout = finder.find(reading.header)

@@ -41,6 +41,11 @@ class Imputation(LearningMethod):
     max_iter : int, default=100
         The largest number of steps of the optimiser at a level.
 
+    See Also
+    --------
+    StochasticEM : Many sets of inputs instead of one best guess.
+    Slope : Faster, without any guess of the inputs.
+
     References
     ----------
     .. [1] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 4.3.1.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes.uncertain.noisy.mixture import Process
 from sparsebayes.uncertain.noisy.space import NoisyData, Space
@@ -50,12 +51,12 @@ class Learned:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
-class LearningMethod(BaseEstimator, ABC):
+class LearningMethod(GuidedMixin, BaseEstimator, ABC):
     """A way to learn from noisy inputs. Its parameters can be searched: ``method__max_iter``."""
 
     @abstractmethod
     def check(self) -> None:
-        """The parameters are what they should be, or a clear error."""
+        """Raise a clear error if a parameter is not what it should be."""
 
     @abstractmethod
     def learn(
@@ -66,4 +67,23 @@ class LearningMethod(BaseEstimator, ABC):
         rng: np.random.Generator,
         reporter: Reporter,
     ) -> Learned:
-        """Learn what is free in `space`; `variance` is that of the targets."""
+        """Learn from noisy inputs.
+
+        Parameters
+        ----------
+        space : Space
+            What is free, and within which bounds.
+        data : NoisyData
+            The samples and the variances of their inputs.
+        variance : float
+            The variance of the targets.
+        rng : Generator
+            Draws whatever is random.
+        reporter : Reporter
+            Prints the progress.
+
+        Returns
+        -------
+        Learned
+            The hyperparameters, the inputs, and what is needed to predict.
+        """

@@ -41,6 +41,11 @@ class Slope(LearningMethod):
     tol : float, default=0.001
         It ends when two turns in a row gain less than this in leave-one-out log density per sample.
 
+    See Also
+    --------
+    StochasticEM : More accurate, for a few hundred samples.
+    Imputation : One best guess of the inputs.
+
     References
     ----------
     .. [1] A. McHutchon, C. Rasmussen, "Gaussian process training with input noise", NIPS 2011.
@@ -86,10 +91,27 @@ class Slope(LearningMethod):
     def search(
         self, space: Space, data: NoisyData, rng: np.random.Generator
     ) -> tuple[SlopeFit, Array, bool]:
-        """Take turns between the hyperparameters and the profile; the best by leaving one out.
+        """Take turns between the hyperparameters and the slopes; keep the best by leaving one out.
 
-        Returns the fit, its leave-one-out log density after each turn, and whether it has
-        converged. Other methods begin with it.
+        Other methods begin with it.
+
+        Parameters
+        ----------
+        space : Space
+            What is free, and within which bounds.
+        data : NoisyData
+            The samples and the variances of their inputs.
+        rng : Generator
+            Draws the samples that the search begins with, where there are many.
+
+        Returns
+        -------
+        fit : SlopeFit
+            The best fit.
+        path : ndarray
+            Its leave-one-out log density after each turn.
+        converged : bool
+            Whether further turns would gain next to nothing.
         """
         if len(data.y) <= SUBSET:
             return self._turns(space, data)

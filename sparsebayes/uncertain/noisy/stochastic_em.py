@@ -49,6 +49,11 @@ class StochasticEM(LearningMethod):
         It ends when no logarithm of a hyperparameter has drifted by more than this, or than its
         scatter, between the last ten turns and the ten before.
 
+    See Also
+    --------
+    Slope : Faster, for a few thousand samples.
+    Imputation : One best guess of the inputs instead of many sets.
+
     References
     ----------
     .. [1] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 4.3.2.

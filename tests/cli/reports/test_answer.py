@@ -1,5 +1,6 @@
 """Where the output of commands goes: stdout, stderr, files; --quiet; examples of --help."""
 
+import os
 import re
 import shlex
 import shutil
@@ -145,3 +146,42 @@ def test_bash_completes(folder):
     assert completed("sparsebayes", "") >= set(COMMANDS)
     assert completed("sparsebayes", "fit", "--len") == {"--length-scale"}
     assert completed("sparsebayes", "fit", "--solver", "s") == {"sequential", "subspace"}
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+@pytest.mark.parametrize("into", ["pipe", "file"])
+def test_dev_stdout_is_stdout(into, folder, model_file):
+    write_csv("t.csv", {"temperature": [150.0, 250.0]})
+    argv = [sys.executable, "-m", "sparsebayes", "predict", model_file, "t.csv"]
+    wanted, _ = run(*argv[3:])
+    if into == "pipe":
+        told, _ = run(*argv[3:], "-o", "/dev/stdout")
+        assert told == wanted
+        return
+    before = os.stat("/dev/stdout", follow_symlinks=False)
+    with open("out.csv", "wb") as stream:
+        stream.write(b"before\n")
+        stream.flush()
+        subprocess.run([*argv, "-o", "/dev/stdout"], stdout=stream, check=True)
+        stream.write(b"after\n")
+    assert Path("out.csv").read_bytes() == b"before\n" + wanted + b"after\n"
+    assert os.stat("/dev/stdout", follow_symlinks=False).st_ino == before.st_ino
+
+
+@pytest.mark.parametrize(
+    ("argv", "name"),
+    [
+        (["fit", "-o", ""], "-o"),
+        (["fit", ""], "CSV"),
+        (["fit", "--figures", ""], "--figures"),
+        (["predict", "", "t.csv"], "MODEL"),
+        (["denoise", "y.npy", "-o", "z.npy", "--std", ""], "--std"),
+    ],
+)
+def test_an_empty_name_is_refused(argv, name, folder, capsys):
+    fails(capsys, argv, f"{name} is an empty name; name a file")
+
+
+def test_stdin_is_read_once(folder, capsys):
+    fails(capsys, ["predict", "-", "-"], "CSV and MODEL cannot both be stdin")
+    fails(capsys, ["compare", "-", "m.skops", "--data", "-"], "--data and MODEL cannot both be")
