@@ -62,7 +62,7 @@ def run(args: Namespace) -> Answer:
         warnings.simplefilter("always")
         with ProgressLine(quiet=args.quiet) as line:
             line.text = f"reading {args.csv}"
-            columns = read_columns(args)
+            columns, told = read_columns(args)
             line.text = f"forecasting {args.csv}"
             models = None if args.id else [_fitted(columns[0], args)]
         if models is None:
@@ -75,7 +75,8 @@ def run(args: Namespace) -> Answer:
         if args.figure:
             files[Path(args.figure)] = _figure(found[0], args.coverage)
         rows = _of_several(found, args) if args.id else _of_one(found[0], args)
-    notes = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
+    notes = [" ".join(str(warning.message).split()) for warning in caught]
+    notes = list(dict.fromkeys([*told, *notes]))
     written, seconds = write_outputs(files), time.monotonic() - start
     if any(data.turned for data in columns):
         rows.append(("order", "the rows were in descending order of time, and were turned round"))

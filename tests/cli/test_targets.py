@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sparsebayes import RVR, LeaveOneOutGPR, ReducedRankGPR, persistence
 from sparsebayes.basis import RBF
 from sparsebayes.cli import main
-from sparsebayes.cli.csv_table import read_table
+from sparsebayes.rows.files import open_file
 from sparsebayes.rows.table import TableError
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
@@ -191,7 +191,7 @@ def test_a_name_with_a_comma_is_one_target(table, capsys):
 
 
 def test_names_are_read_like_a_row_of_the_table(table):
-    read = read_table("d.csv")
+    (read,) = open_file("d.csv").tables([], None)
     assert read.named(" a ") == ["a"] and read.named("x , u") == ["x", "u"]
     assert read.named("a,b") == ["a,b"] and read.named("b,a") == ["b", "a"]
     assert read.named('u, "a,b"') == ["u", "a,b"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sparsebayes.cli.reports.report import stored_summary
+from sparsebayes.cli.text_inputs import encoded_names
 from sparsebayes.persistence import StoredModel, final_estimator
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ def fit_data(result: FitResult, data: TrainingData, written: list[str]) -> dict[
     if result.held_out:
         held_out = {"folds": result.folds, "scores": _by_target(data, result.held_out)}
     final = final_estimator(result.model)
-    names = {"feature_names": data.features, "target_names": data.targets}
+    seen = encoded_names(result.model, data.features)
+    names = {"feature_names": seen, "target_names": data.targets}
     return {
         "source": data.source,
         "rows": data.n_rows,

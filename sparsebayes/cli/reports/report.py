@@ -12,6 +12,7 @@ from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.version import package_version
 from sparsebayes.cli.csv_table import target_names
 from sparsebayes.cli.tasks import told
+from sparsebayes.cli.text_inputs import encoded_names
 from sparsebayes.persistence import StoredModel, final_estimator
 from sparsebayes.summaries import Summary
 from sparsebayes.summaries.describe import describe
@@ -39,7 +40,8 @@ def fit_report(result: FitResult, data: TrainingData, files: Sequence[str]) -> s
         each = [f"{label}: {n}" for label, n in zip(final.classes_, counts, strict=True)]
         rows.append(("rows by class", joined(each)))
     inputs = data.X if final is result.model else result.model[:-1].transform(data.X)
-    names = {"feature_names": data.features, "target_names": data.targets}
+    seen = encoded_names(result.model, data.features)
+    names = {"feature_names": seen, "target_names": data.targets}
     found = describe(final, **names, inputs=inputs)
     rows += found.rows(without=("rows", "inputs", "targets", "classes"))
     of = "" if result.judged == data.n_rows else f" (on {result.judged} of the rows)"
@@ -76,7 +78,7 @@ def inspect_report(record: StoredModel, path: str) -> str:
 
 def stored_summary(record: StoredModel) -> Summary:
     """The summary of a stored model, with the names in the file."""
-    final, names = record.final, record.feature_names
+    final, names = record.final, encoded_names(record.model, record.feature_names)
     if not isinstance(final, NamedSummaryMixin):
         return final.summary()
     known = len(names) == getattr(final, "n_features_in_", 0)  # steps may change their number
