@@ -13,7 +13,8 @@ from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import mean_square
 from sparsebayes.engine.model.design import Crossed, CrossedLazy, Dense, Design, Lazy, Postponed
 from sparsebayes.engine.model.gaussian import Gaussian
-from sparsebayes.engine.model.posterior import State, gradient, per_target
+from sparsebayes.engine.model.gram_rows import GramRows
+from sparsebayes.engine.model.posterior import State, gradient, per_target, uncertainty
 from sparsebayes.engine.model.priors import Flat, Prior
 from sparsebayes.engine.model.problem import (
     AdaptableProblem,
@@ -35,7 +36,6 @@ _UNCERTAIN = 0.01
 # Without samples, states by products that may be more uncertain than this are refused. The bound is
 # up to a hundred times too large, and with 1 wide kernels lost 300 nats that were real.
 _UNKNOWN = 30.0
-_EPS = float(np.finfo(float).eps)
 # A rotation with so many times the coordinates that are needed is begun anew, but not with fewer
 # than this part of the samples: then a new one takes longer than they do.
 _SUPERFLUOUS, _ROOM, _LITTLE = 2, 32, 16
@@ -66,7 +66,7 @@ class Exact(AdaptableProblem):
 
     _rotation: Rotation | None
     _known: tuple[Array, Array] | None  # `norms` and `moments`, None where they come later
-    _rows: Array
+    _rows: GramRows
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Exact(AdaptableProblem):
 
     @property
     def n_functions(self) -> int:
-        return self._slot.size
+        return self.design.shape[1]
 
     @property
     def crossable(self) -> int:
@@ -151,9 +151,9 @@ class Exact(AdaptableProblem):
             state = self._by_products(active, alpha, beta, gram)
         if not active.size:
             return state
-        if self._rotatable and (state is None or _uncertain(state) > _UNCERTAIN):
+        if self._rotatable and (state is None or uncertainty(state) > _UNCERTAIN):
             return self._by_rotation(active, alpha, beta, gram)
-        if state is not None and self._summed and _uncertain(state) > _UNKNOWN:
+        if state is not None and self._summed and uncertainty(state) > _UNKNOWN:
             return None  # there are no samples that could tell
         return state
 
@@ -285,7 +285,7 @@ class Exact(AdaptableProblem):
         def rows(part: slice | Array) -> Array:
             slots = self._slots(active)  # others may have been computed in their place
             chosen = slots if isinstance(part, slice) else slots[:, None]
-            return beta * self._rows[chosen, part]
+            return beta * self._rows.held[chosen, part]
 
         q = beta * self.moments
         for part in blocks(q.size, active.size):
@@ -360,9 +360,7 @@ class Exact(AdaptableProblem):
         part.sites = self.sites.restrict(index)
         part.capacity = index.size
         known = self.norms[index], self.moments[index]
-        slots = self._slot[index]
-        held = np.flatnonzero(slots >= 0)
-        rows = self._rows[slots[held][:, None], index]
+        held, rows = self._rows.among(index)
         if isinstance(self.design, (Crossed, Summed)):
             part.design = self.design.restrict(index)
         elif isinstance(self.design, Lazy) and index.size > 2 * self.design.capacity:
@@ -377,8 +375,7 @@ class Exact(AdaptableProblem):
         else:
             part.design = Dense(self.design.columns(index))
         part._set_products(known)
-        part._rows, part._n_rows = rows, held.size  # what is known of the products among them
-        part._slot[held] = np.arange(held.size)
+        part._rows.begin(held, rows)  # what is known of the products among them
         return part
 
     def uncharged(self) -> Exact:
@@ -408,13 +405,19 @@ class Exact(AdaptableProblem):
 
     def gram_rows(self, index: Array) -> Array:
         """A copy of the chosen rows of ``ΦᵀWΦ``, (k, M)."""
-        slots = self._slots(index)  # may replace self._rows
-        return self._rows[slots]
+        slots = self._slots(index)  # may replace what is held
+        return self._rows.held[slots]
 
     def gram(self, index: Array) -> Array:
         """``Φ_aᵀWΦ_a``, (k, k)."""
         slots = self._slots(index)
-        return self._rows[slots[:, None], index]
+        return self._rows.held[slots[:, None], index]
+
+    def _slots(self, index: Array) -> Array:
+        return self._rows.slots(index, self._cross)
+
+    def _cross(self, index: Array) -> Array:
+        return self.design.cross(index, None, self._weights)
 
     def _weighted(self, columns: Array) -> Array:
         """Columns, or one column, multiplied by the weights of the samples."""
@@ -431,44 +434,4 @@ class Exact(AdaptableProblem):
         self._summed = isinstance(self.design, Summed)
         self._rotatable = not self._summed and 8 * numbers <= self._memory_budget
         self._rotation = None
-        self._slot = np.full(size, -1)  # where a function's row is in _rows
-        self._rows = np.empty((0, size))
-        self._n_rows = 0
-        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, size)))
-
-    def _slots(self, index: Array) -> Array:
-        slots = self._slot[index]
-        if slots.size and np.minimum.reduce(slots) < 0:
-            self._compute(index)
-            slots = self._slot[index]
-        return slots
-
-    def _compute(self, index: Array) -> None:
-        new = index[self._slot[index] < 0]
-        if self._n_rows + new.size > self._max_rows:  # forget what is not asked for now
-            kept = index[self._slot[index] >= 0]
-            rows = self._rows[self._slot[kept]]
-            self._slot[:] = -1
-            self._slot[kept] = np.arange(kept.size)
-            self._rows[: kept.size] = rows
-            self._n_rows = kept.size
-        end = self._n_rows + new.size
-        if end > len(self._rows):
-            capacity = max(end, 64, min(2 * len(self._rows), self._max_rows))
-            grown = np.empty((capacity, self.n_functions))
-            grown[: self._n_rows] = self._rows[: self._n_rows]
-            self._rows = grown
-        self._rows[self._n_rows : end] = self.design.cross(new, None, self._weights)
-        self._slot[new] = np.arange(self._n_rows, end)
-        self._n_rows = end
-
-
-def _uncertain(state: State) -> float:
-    """Nats by which the evidence of a state by products may be wrong where large weights cancel.
-
-    Rounding of ``H`` moves ``μᵀHμ`` by its product with |μ| on both sides. In trials the error of
-    the evidence was between a hundredth of this bound and all of it.
-    """
-    sums = np.sqrt(state.scale + state.alpha) @ np.abs(state.mean)  # of each target
-    longest = float(sums if state.mean.ndim == 1 else sums.max())
-    return _EPS * longest**2
+        self._rows = GramRows(size, max(64, self._memory_budget // (4 * 8 * max(1, size))))

@@ -28,6 +28,7 @@ Array = np.ndarray
 # With more effective parameters than this part of the samples, no estimate of the noise is to be
 # believed: it has collapsed, or is about to. Fits of real data were seen at up to two thirds.
 CREDIBLE = 0.75
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -162,6 +163,17 @@ class State:
         # Σ_ii = 1/(α + s) and μ_i = q/(α + s) restate S08 (2.85)-(2.86).
         variances = self.variances
         return np.maximum(self.determined, 0.0) / variances, self.squared / variances**2
+
+
+def uncertainty(state: State) -> float:
+    """Nats by which the evidence of a state by products may be wrong where large weights cancel.
+
+    Rounding of ``H`` moves ``μᵀHμ`` by its product with |μ| on both sides. In trials the error of
+    the evidence was between a hundredth of this bound and all of it.
+    """
+    sums = np.sqrt(state.scale + state.alpha) @ np.abs(state.mean)  # of each target
+    longest = float(sums if state.mean.ndim == 1 else sums.max())
+    return _EPS * longest**2
 
 
 def per_target(left: Array, right: Array) -> float:

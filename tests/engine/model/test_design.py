@@ -99,13 +99,13 @@ def test_gram_rows_survive_forgetting():
     matrix, _, _ = make(budget=0)
     weights = np.random.default_rng(2).uniform(0.5, 2, 40)
     problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], weights), memory_budget=0)
-    problem._max_rows = 5
+    problem._rows._most = 5
     expected = matrix.T @ (weights[:, None] * matrix)
     for index in ([0, 3, 7], [3, 1, 4, 7], [20, 21, 3, 0, 9]):
         index = np.array(index)
         assert_allclose(problem.gram_rows(index), expected[index])
         assert_allclose(problem.gram(index), expected[np.ix_(index, index)])
-    assert problem._n_rows <= 5
+    assert problem._rows._count <= 5
 
 
 @pytest.mark.parametrize("n_samples", [300, 2000])
