@@ -15,7 +15,8 @@ from sparsebayes.engine.model.design import Crossed, CrossedLazy, Dense, Design,
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.gram_rows import GramRows
 from sparsebayes.engine.model.posterior import State, gradient, per_target, uncertainty
-from sparsebayes.engine.model.priors import Flat, Prior
+from sparsebayes.engine.model.prior import Prior
+from sparsebayes.engine.model.priors import Flat
 from sparsebayes.engine.model.problem import (
     AdaptableProblem,
     CandidateProducts,

@@ -29,7 +29,8 @@ from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.model.design import Dense, Design, probe
 from sparsebayes.engine.model.mode import ActiveFunctions, Point, expand_at, find_mode
 from sparsebayes.engine.model.posterior import State, alpha_gradient
-from sparsebayes.engine.model.priors import Flat, Prior
+from sparsebayes.engine.model.prior import Prior
+from sparsebayes.engine.model.priors import Flat
 from sparsebayes.engine.model.problem import (
     AdaptableProblem,
     CandidateProducts,

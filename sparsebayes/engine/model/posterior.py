@@ -16,8 +16,8 @@ from sparsebayes.engine.linalg import (
     mean_square,
     total,
 )
-from sparsebayes.engine.model.once import Once
-from sparsebayes.engine.model.priors import Prior
+from sparsebayes.engine.model.prior import Prior
+from sparsebayes.engine.once import Once
 
 if TYPE_CHECKING:
     from sparsebayes.engine.model.latent import Approximation

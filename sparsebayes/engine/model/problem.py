@@ -12,7 +12,7 @@ import numpy as np
 from sparsebayes.engine.model.design import Design
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State
-from sparsebayes.engine.model.priors import Prior
+from sparsebayes.engine.model.prior import Prior
 
 Array = np.ndarray
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 from scipy.special import expit, log_expit, log_ndtr
 
-from sparsebayes.engine.model.once import Once
+from sparsebayes.engine.once import Once
 
 Array = np.ndarray
 
@@ -78,7 +78,19 @@ class SiteExpansion(ABC):
         return gram
 
 
-class Sites(Protocol):
+class LabelLikelihood(Protocol):
+    """What a likelihood of labels answers."""
+
+    def expand(self, f: Array, cavity: Array | None) -> SiteExpansion:
+        """The log likelihood around f, (N, K), with V in `cavity`, (N,), or None."""
+        ...
+
+    def plain(self, rows: slice) -> Sites:
+        """Some of the samples, with V = 0."""
+        ...
+
+
+class Sites(LabelLikelihood, Protocol):
     """Labels with a likelihood of one f per sample and output.
 
     Attributes
@@ -98,14 +110,6 @@ class Sites(Protocol):
     def outputs(self) -> int: ...
     @property
     def cavity(self) -> str: ...
-
-    def expand(self, f: Array, cavity: Array | None) -> SiteExpansion:
-        """The log likelihood around f, (N, K), with V in `cavity`, (N,), or None."""
-        ...
-
-    def plain(self, rows: slice) -> Sites:
-        """Some of the samples, with V = 0."""
-        ...
 
 
 class OneOutput(SiteExpansion):
@@ -134,7 +138,7 @@ class OneOutput(SiteExpansion):
 
 
 @dataclass(frozen=True)
-class Logit:
+class Logit(LabelLikelihood):
     """``p(t|f) = 1/(1 + exp(−t f))``, t = ±1.  # T01 (23)"""
 
     labels: Array
@@ -205,7 +209,7 @@ class _ResidualsExpansion(OneOutput):
 
 
 @dataclass(frozen=True)
-class Probit:
+class Probit(LabelLikelihood):
     """``p(t|f) = Φ(t f)``, t = ±1, smoothed with V as `cavity` says.
 
     "none" is V = 0, Laplace's method; "prior" V = diag(ΦA⁻¹Φᵀ), the naive mean field; "posterior"
@@ -294,7 +298,7 @@ def _mills(a: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True)
-class Softmax:
+class Softmax(LabelLikelihood):
     """``p(t = k|f) = exp(f_k)/Σ_l exp(f_l)``, labels 0 to K − 1.  # T01 (28)"""
 
     labels: Array

@@ -20,7 +20,7 @@ import numpy as np
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score, spread
-from sparsebayes.engine.solvers.driver import Climb, Step, Stop, finish, start
+from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, finish, start
 from sparsebayes.engine.solvers.refine import Refiner, prune, reestimate
 
 Array = np.ndarray
@@ -135,7 +135,7 @@ def spread_variance(problem: Problem, active: Array) -> State | None:
 
 
 @dataclass(frozen=True)
-class EM:
+class EM(Solver[Problem]):
     """Start from all functions; `mackay` chooses the faster updates."""
 
     mackay: bool = False

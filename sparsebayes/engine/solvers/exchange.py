@@ -16,7 +16,7 @@ import numpy as np
 
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
-from sparsebayes.engine.solvers.driver import Climb, Path, Step, collapsed, finish
+from sparsebayes.engine.solvers.driver import Climb, Path, Solver, Step, collapsed, finish
 from sparsebayes.engine.solvers.sequential import Sequential
 
 Array = np.ndarray
@@ -41,7 +41,7 @@ class Swap:
 
 
 @dataclass(frozen=True)
-class Exchanging:
+class Exchanging(Solver[Problem]):
     """The sequential solver, and exchanges from where it ended.
 
     Attributes

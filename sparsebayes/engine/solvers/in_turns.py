@@ -24,7 +24,7 @@ _TURNS = 200  # at most, one after the other; a few are usual
 
 
 @dataclass(frozen=True, eq=False)
-class InTurns:
+class InTurns(Solver[Problem]):
     """The search of a solver, and turns from where it ends.
 
     Attributes

@@ -29,7 +29,16 @@ from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers import trials
 from sparsebayes.engine.solvers.candidates import Scores, score, spread
-from sparsebayes.engine.solvers.driver import Climb, Path, Step, Stop, collapsed, finish, start
+from sparsebayes.engine.solvers.driver import (
+    Climb,
+    Path,
+    Solver,
+    Step,
+    Stop,
+    collapsed,
+    finish,
+    start,
+)
 from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Effort, Policy
 from sparsebayes.engine.solvers.refine import stationary
@@ -51,7 +60,7 @@ Searcher = Callable[[Problem, State, float], Path]
 
 
 @dataclass(frozen=True, repr=False)
-class Sequential:
+class Sequential(Solver[Problem]):
     """Additions in blocks, joint re-estimation, and ways out where that stalls.
 
     Attributes

@@ -18,12 +18,12 @@ import numpy as np
 
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score
-from sparsebayes.engine.solvers.driver import Climb, Step, start
+from sparsebayes.engine.solvers.driver import Climb, Solver, Step, start
 from sparsebayes.engine.solvers.em import close, cycle
 
 
 @dataclass(frozen=True)
-class Subspace:
+class Subspace(Solver[Problem]):
     """Parameters of the growth.
 
     Attributes

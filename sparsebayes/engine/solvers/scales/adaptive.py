@@ -20,27 +20,26 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize
 
-from sparsebayes.engine.model.design import Dense, Design
+from sparsebayes.engine.model.design import Dense
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import AdaptableProblem
 from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, collapsed, finish, start
-from sparsebayes.engine.solvers.process import (
+from sparsebayes.engine.solvers.refine import Refiner
+from sparsebayes.engine.solvers.scales.family import Family
+from sparsebayes.engine.solvers.scales.process import (
     FLAT,
     HUGE,
     NO_EFFECT,
-    CovarianceFamily,
     ProcessModel,
     ScaleModel,
     descend,
     follow,
     revived,
 )
-from sparsebayes.engine.solvers.refine import Refiner
 from sparsebayes.engine.solvers.sequential import Sequential
 
 Array = np.ndarray
@@ -74,48 +73,6 @@ _POLISH_STEPS, _POLISH_ENOUGH = 50, 0.1
 _NEWTON_STEPS, _NEWTON_ENOUGH = 20, 0.01
 
 
-class Family(CovarianceFamily, Protocol):
-    """Designs that depend on a vector θ of log scales.
-
-    Attributes
-    ----------
-    lower : ndarray, (T,)
-        The lower bound of θ where functions share a precision: an input of a few levels must not
-        become one of categories.
-    trials : ndarray, (k, T)
-        Points from which a search may start, far apart.
-    fine : bool
-        Whether to search at all, or to choose among `trials`.
-    """
-
-    lower: Array
-    trials: Array
-    fine: bool
-
-    def design(self, theta: Array) -> Design:
-        """All functions."""
-        ...
-
-    def columns(self, theta: Array, index: Array, rows: slice | Array | None = None) -> Array:
-        """The functions of `index`, at some of the samples."""
-        ...
-
-    def slopes(
-        self,
-        theta: Array,
-        index: Array,
-        slopes: Array,
-        rows: slice | None = None,
-        values: Array | None = None,
-    ) -> Array:
-        """``Σ_nm slopes_nm ∂φ_m(x_n)/∂θ``, (T,); the values are those of `columns`, if known."""
-        ...
-
-    def kinds(self, index: Array) -> Array:
-        """Functions of the same number may share a precision; those of a negative one may not."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """The end of a fit at some scales."""
@@ -135,7 +92,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Adaptive:
+class Adaptive(Solver[AdaptableProblem]):
     """Fit by `solver` at scales that are learned.
 
     Attributes
