@@ -10,10 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.linalg import mean_square
-from sparsebayes.engine.model.design import Crossed, CrossedLazy, Dense, Design, Lazy, Postponed
+from sparsebayes.engine.model.design import Dense, Design, Lazy, Postponed
 from sparsebayes.engine.model.gaussian import Gaussian
-from sparsebayes.engine.model.gram_rows import GramRows
+from sparsebayes.engine.model.gram import Crossed, CrossedLazy, GramRows
 from sparsebayes.engine.model.posterior import State, gradient, per_target, uncertainty
 from sparsebayes.engine.model.prior import Prior
 from sparsebayes.engine.model.priors import Flat
@@ -24,7 +23,7 @@ from sparsebayes.engine.model.problem import (
     blocks,
     first_of_equals,
 )
-from sparsebayes.engine.model.rotation import Rotation
+from sparsebayes.engine.model.rotation import Rotation, rescaled_terms
 from sparsebayes.engine.model.sums import Summed
 
 Array = np.ndarray
@@ -59,10 +58,36 @@ class Exact(AdaptableProblem):
 
     Several targets have the same H, so that only μ and what follows from it is one for each.
 
+    Parameters
+    ----------
+    design : Design
+        The functions at the samples.
+    prior : Prior
+        On the precisions.
+    sites : Gaussian
+        The targets and their noise.
+    memory_budget : int, default=1 << 30
+        Bytes for products that are kept.
+
     Attributes
     ----------
     moments : ndarray, (M,), or (M, T) with T targets
         ``ΦᵀWz``.
+
+    See Also
+    --------
+    Latent : The problem with labels.
+    run : Runs a solver on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian
+    >>> x = np.linspace(0.0, 1.0, 20)
+    >>> problem = Exact(Dense(np.vander(x, 3)), Flat(), Gaussian(2 * x, np.ones(20), 0.01))
+    >>> state = problem.evaluate(np.array([1]), np.array([1.0]), problem.beta)
+    >>> state.mean.round(2), round(state.evidence, 1)
+    (array([2.]), 22.4)
     """
 
     _rotation: Rotation | None
@@ -92,10 +117,12 @@ class Exact(AdaptableProblem):
 
     @property
     def norms(self) -> Array:  # type: ignore[override]
+        """The squared norms ``φᵀWφ`` of the functions, (M,)."""
         return self._products()[0]
 
     @property
     def moments(self) -> Array:
+        """The products ``ΦᵀWz``, (M,), or (M, T) with T targets."""
         return self._products()[1]
 
     def _products(self) -> tuple[Array, Array]:
@@ -138,10 +165,11 @@ class Exact(AdaptableProblem):
 
     @property
     def max_beta(self) -> float:
+        """The largest β: beyond it residuals are rounding."""
         return _MOST_PRECISION * self.n_samples / self.energy if self.energy > 0 else np.inf
 
     def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
-        return self._evaluate(active, alpha, beta, self.gram(active))
+        return self._evaluate(active, alpha, beta, self._gram(active))
 
     def _evaluate(
         self, active: Array, alpha: Array, beta: float, gram: Array, *, precise: bool = False
@@ -230,20 +258,15 @@ class Exact(AdaptableProblem):
         return None if found is None else found.products()
 
     def rescaled_evidences(self, state: State, factors: Array, betas: Array) -> Array | None:
-        """By the singular values of ``W^½Φ_a A^−½``, which all of them share."""
+        # By the singular values of W^½Φ_a A^−½, which all of them share.
         active, size = state.active, state.active.size
         if not 0 < size < self.design.shape[0] or isinstance(self.design, Summed):
             return None
-        root, target = np.sqrt(self.sites.weights), self.sites.target
+        root = np.sqrt(self.sites.weights)
         columns = root[:, None] * self.design.columns(active) / np.sqrt(state.alpha)
-        turned = linalg.triangle(np.column_stack([columns, (root * target.T).T]))
-        left, values, _ = np.linalg.svd(turned[:size, :size])
-        inside = mean_square(left.T @ turned[:size, size:])  # of the targets' coordinates
-        outside = float(np.square(turned[size:, size:]).sum()) / self.sites.n_targets
-        spread = 1.0 + np.multiply.outer(np.divide.outer(betas, factors), values**2).T
-        misfits = betas * ((inside[:, None, None] / spread).sum(axis=0) + outside)
-        constants = np.array([self.sites.log_normaliser(float(beta)) for beta in betas])
-        return constants - 0.5 * (np.log(spread).sum(axis=0) + misfits)
+        targets = (root * self.sites.target.T).T
+        terms = rescaled_terms(columns, targets, factors, betas)
+        return np.array([self.sites.log_normaliser(float(beta)) for beta in betas]) - 0.5 * terms
 
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         precise = state.residual is not None
@@ -274,13 +297,13 @@ class Exact(AdaptableProblem):
         if precise and self._many_rows:  # nobody is about to ask for the rest of their rows
             gram[size:] = self.design.cross(chosen, active, self._weights)
         else:
-            gram[size:] = self.gram_rows(chosen)[:, active]
+            gram[size:] = self._gram_rows(chosen)[:, active]
         gram[:size, size:] = gram[size:, :size].T
         alpha = np.concatenate([state.alpha, alpha])
         return self._evaluate(active, alpha, state.beta, gram, precise=precise)
 
     def candidate_products(self, state: State) -> CandidateProducts:
-        """O(S M), without a look at the samples."""
+        # O(S M), without a look at the samples.
         beta, active = state.beta, state.active
 
         def rows(part: slice | Array) -> Array:
@@ -302,13 +325,37 @@ class Exact(AdaptableProblem):
 
     @property
     def count(self) -> float:
+        """The number of samples, and 2c."""
         return self.n_samples + 2.0 * self.sites.noise_shape
 
     def scatter(self, state: State) -> float:
+        """Compute ``(z − Φμ)ᵀ W (z − Φμ) + 2d``.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        float
+            The mean over the targets.
+        """
         return self.residual_energy(state) + 2.0 * self.sites.rate
 
     def residual_energy(self, state: State) -> float:
-        """``(z − Φμ)ᵀ W (z − Φμ)``."""
+        """Compute ``(z − Φμ)ᵀ W (z − Φμ)``.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        float
+            The mean over the targets.
+        """
         if state.residual is not None:
             return state.residual
         # By Hμ = βΦᵀWz there is no product with the samples.
@@ -320,6 +367,18 @@ class Exact(AdaptableProblem):
         return first_of_equals(self.norms, self.moments, self.sites.fingerprints(self.design))
 
     def hold(self, beta: float) -> Exact:
+        """Fix the noise.
+
+        Parameters
+        ----------
+        beta : float
+            Its precision.
+
+        Returns
+        -------
+        Exact
+            Otherwise the same problem.
+        """
         held = copy.copy(self)
         held.sites = replace(self.sites, noise_variance=1.0 / beta)
         held._set_products(self._known)  # its own rows
@@ -333,8 +392,10 @@ class Exact(AdaptableProblem):
         explained = np.einsum("s...,s...->...", state.mean, self.moments[state.active])
         sites = self.sites.relevelled(np.atleast_1d(self.sites.energies - explained))
         if sites.unequal is not None:
+            before, after = self.sites.levels, sites.levels
+            unit = 1.0 if before is None or after is None else after / before
             columns = self.design.columns(state.active)
-            residual = sites.target - columns @ (state.mean / self._relative(sites))
+            residual = sites.target - columns @ (state.mean / unit)
             squares = (residual**2).reshape(len(residual), -1).sum(axis=1)
             half = columns @ state.root
             spread = np.einsum("ns,ns->n", half, half)
@@ -349,12 +410,6 @@ class Exact(AdaptableProblem):
         other.sites, other.energy = sites, float(sites.energies.mean())
         other._set_design(self.design)
         return other
-
-    def _relative(self, sites: Gaussian) -> Array | float:
-        """Other levels of the targets, in units of these."""
-        if sites.levels is None or self.sites.levels is None:
-            return 1.0
-        return sites.levels / self.sites.levels
 
     def restrict(self, index: Array) -> Exact:
         part = copy.copy(self)
@@ -404,12 +459,12 @@ class Exact(AdaptableProblem):
         slopes = linalg.mean_product(residual, state.mean) - columns @ spread  # T01 (55)
         return *gradient(state, self), state.beta * self._weighted(slopes)
 
-    def gram_rows(self, index: Array) -> Array:
+    def _gram_rows(self, index: Array) -> Array:
         """A copy of the chosen rows of ``ΦᵀWΦ``, (k, M)."""
         slots = self._slots(index)  # may replace what is held
         return self._rows.held[slots]
 
-    def gram(self, index: Array) -> Array:
+    def _gram(self, index: Array) -> Array:
         """``Φ_aᵀWΦ_a``, (k, k)."""
         slots = self._slots(index)
         return self._rows.held[slots[:, None], index]

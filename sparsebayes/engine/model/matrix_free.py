@@ -35,15 +35,32 @@ class Operator(Protocol):
 class MatrixFree(ByColumns):
     """Samples of an operator's functions: products are transforms, no matrix is formed.
 
+    For dictionaries such as wavelets, whose products with a signal are much faster than a matrix.
+
     Parameters
     ----------
     operator : Operator
+        The fast transform, as those of `sparsebayes.dictionaries`.
     rows : ndarray of int, (N,)
         The points of the flattened grid that were sampled; a point may occur again.
     functions : ndarray of int, (M,)
         The operator's functions in use, counted in the flattened coefficients.
     memory_budget : int
         Bytes.
+
+    See Also
+    --------
+    Dense : The matrix is held.
+    sparsebayes.dictionaries.Transform : Transforms that can be the operator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.dictionaries import DCT
+    >>> from sparsebayes.engine import MatrixFree
+    >>> cosines = MatrixFree(DCT().bind((8,)), np.arange(8), np.arange(8), memory_budget=1 << 20)
+    >>> cosines.squared_norms(np.ones(8)).round(6)
+    array([1., 1., 1., 1., 1., 1., 1., 1.])
     """
 
     def __init__(

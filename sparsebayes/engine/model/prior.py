@@ -26,6 +26,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 class Prior(ABC):
     """What solvers ask of a prior.
 
+    One of your own that is a sum over functions subclasses `Separable` and is simpler.
+
     Attributes
     ----------
     relative : bool
@@ -35,6 +37,19 @@ class Prior(ABC):
         where it takes nothing; None where it does something else.
     for_labels : bool
         Whether it may be used with labels, where B moves along with the weights.
+
+    See Also
+    --------
+    Flat : The classical one.
+    Smoothness : Prices effective parameters.
+    Trace : The same for labels.
+    Gamma : A gamma density of α.
+
+    Examples
+    --------
+    >>> from sparsebayes.engine import Flat, Gamma, Smoothness
+    >>> [prior.price for prior in (Flat(), Smoothness(2.0), Gamma(1.0, 0.1))]
+    [0.0, 2.0, None]
     """
 
     price: float | None = None
@@ -42,62 +57,188 @@ class Prior(ABC):
 
     @property
     @abstractmethod
-    def relative(self) -> bool: ...
+    def relative(self) -> bool:
+        """Whether only α/g matters, so that β moves it too."""
 
     @abstractmethod
     def log_density(self, state: State) -> float:
-        """What the prior adds to the log evidence, for each of a function's weights."""
-
-    @abstractmethod
-    def slopes(self, state: State) -> tuple[Array, Array]:
-        """First derivatives in log α, (S,), and second, (S, S) or the diagonal (S,)."""
-
-    @abstractmethod
-    def pull(self, state: State) -> tuple[Array, Array]:
-        """``p ≥ 0`` and ``r ≥ 0``, the first derivatives ``p − r α``: for fixed-point updates."""
-
-    def shared(self, count: int) -> Prior:
-        """The part for each of `count` weights with the same precision.
-
-        A price of effective parameters is due for each; a density of the precision once.
-        """
-        return self
-
-    def by_gram(self, state: State) -> Array:
-        """The derivative with respect to ``Φ_aᵀBΦ_a``: symmetric, (P, P) or its diagonal (P,)."""
-        return np.zeros(len(state.mean))
-
-    def weight(self, state: State) -> Array:
-        """What the active functions have for g in `optimum` and `gain`."""
-        return state.scale
-
-    def candidate_weight(self, state: State, scale: Array, s: Array, half: Array) -> Array:
-        """What functions outside the model have for g.
+        """Compute what the prior adds to the log evidence, for each of a function's weights.
 
         Parameters
         ----------
         state : State
+            The model.
+
+        Returns
+        -------
+        float
+            Its sum over the functions.
+        """
+
+    @abstractmethod
+    def slopes(self, state: State) -> tuple[Array, Array]:
+        """Differentiate the log density with respect to log α.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        first : ndarray, (S,)
+            First derivatives.
+        second : ndarray, (S, S), or the diagonal (S,)
+            Second derivatives.
+        """
+
+    @abstractmethod
+    def pull(self, state: State) -> tuple[Array, Array]:
+        """Split the first derivatives into ``p − r α``, for fixed-point updates.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        p : ndarray, (S,)
+            Not negative.
+        r : ndarray, (S,)
+            Not negative.
+        """
+
+    def shared(self, count: int) -> Prior:
+        """Take the part for each of several weights with the same precision.
+
+        A price of effective parameters is due for each; a density of the precision once.
+
+        Parameters
+        ----------
+        count : int
+            How many weights share it.
+
+        Returns
+        -------
+        Prior
+            For one weight.
+        """
+        return self
+
+    def by_gram(self, state: State) -> Array:
+        """Differentiate the log density with respect to ``Φ_aᵀBΦ_a``.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        ndarray, (P, P), or its diagonal (P,)
+            Symmetric.
+        """
+        return np.zeros(len(state.mean))
+
+    def weight(self, state: State) -> Array:
+        """Tell what the active functions have for g in `optimum` and `gain`.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        ndarray, (S,)
+            Their g.
+        """
+        return state.scale
+
+    def candidate_weight(self, state: State, scale: Array, s: Array, half: Array) -> Array:
+        """Tell what functions outside the model have for g.
+
+        Parameters
+        ----------
+        state : State
+            The model.
         scale, s : ndarray, (k,)
             ``φᵀBφ`` of these functions, and their s.
         half : ndarray, (P, k group)
             ``L⁻¹ Φ_aᵀBφ`` of their weights, L the Cholesky factor of H.
+
+        Returns
+        -------
+        ndarray, (k,)
+            Their g.
         """
         return scale
 
     def reduced_weight(self, weight: Array, s: Array, drop: Array) -> Array:
-        """`candidate_weight` after an addition to the model, by which s falls by `drop`."""
+        """Tell what becomes of `candidate_weight` after an addition to the model.
+
+        Parameters
+        ----------
+        weight : ndarray, (k,)
+            What it was.
+        s : ndarray, (k,)
+            Their s before.
+        drop : ndarray, (k,)
+            By how much s falls.
+
+        Returns
+        -------
+        ndarray, (k,)
+            What it is then.
+        """
         return weight
 
     @abstractmethod
     def optimum(self, s: Array, q2: Array, g: Array) -> Array:
-        """The finite α that maximises ``ℓ(α) + f``; ∞ where there is none."""
+        """Find the finite α that maximises ``ℓ(α) + f``.
+
+        Parameters
+        ----------
+        s, q2, g : ndarray, (k,)
+            What the data and the other functions say of these.
+
+        Returns
+        -------
+        ndarray, (k,)
+            The precisions; ∞ where there is none.
+        """
 
     @abstractmethod
     def gain(self, alpha: Array, s: Array, q2: Array, g: Array) -> Array:
-        """``ℓ(α) + f``: the objective with the function minus the objective without it."""
+        """Compute ``ℓ(α) + f``, the objective with a function minus that without it.
+
+        Parameters
+        ----------
+        alpha : ndarray, (k,)
+            Precisions of the functions.
+        s, q2, g : ndarray, (k,)
+            What the data and the other functions say of these.
+
+        Returns
+        -------
+        ndarray, (k,)
+            In nats.
+        """
 
     def best_gain(self, s: Array, q2: Array, g: Array) -> Array:
-        """The gain at the optimum; 0 where the function is better left out."""
+        """Compute the gain at the optimum.
+
+        Parameters
+        ----------
+        s, q2, g : ndarray, (k,)
+            What the data and the other functions say of these.
+
+        Returns
+        -------
+        ndarray, (k,)
+            In nats; 0 where the function is better left out.
+        """
         alpha = self.optimum(s, q2, g)
         gain = np.zeros(s.size)
         some = np.flatnonzero(np.isfinite(alpha))
@@ -110,11 +251,39 @@ class Separable(Prior):
 
     @abstractmethod
     def derivatives(self, alpha: Array, g: Array) -> tuple[Array, Array, Array]:
-        """``f`` and its first and second derivative with respect to log α."""
+        """Compute ``f`` and its derivatives with respect to log α.
+
+        Parameters
+        ----------
+        alpha, g : ndarray, (k,)
+            Precisions, and ``φᵀBφ`` of the functions.
+
+        Returns
+        -------
+        value : ndarray, (k,)
+            The function f.
+        first : ndarray, (k,)
+            Its first derivative.
+        second : ndarray, (k,)
+            Its second derivative.
+        """
 
     @abstractmethod
     def split(self, alpha: Array, g: Array) -> tuple[Array, Array]:
-        """``p ≥ 0`` and ``r ≥ 0`` with ``f' = p − r α``."""
+        """Split the first derivative into ``f' = p − r α``.
+
+        Parameters
+        ----------
+        alpha, g : ndarray, (k,)
+            Precisions, and ``φᵀBφ`` of the functions.
+
+        Returns
+        -------
+        p : ndarray, (k,)
+            Not negative.
+        r : ndarray, (k,)
+            Not negative.
+        """
 
     def log_density(self, state: State) -> float:
         return float(self.derivatives(state.alpha, state.scale)[0].sum())
@@ -133,9 +302,21 @@ class Separable(Prior):
         return np.repeat(by_scale / state.group, state.group)
 
     def log_mass(self, low: float, high: float, g: Array, *, power: float = 0.0) -> Array:
-        """Log of the integral of ``exp(f + power x)`` over ``x = log(α/g)``, for each g.
+        """Integrate ``exp(f + power x)`` over ``x = log(α/g)``, and take the logarithm.
 
-        `low` and `high` are the ends in terms of α/g.
+        Parameters
+        ----------
+        low, high : float
+            The ends in terms of α/g.
+        g : ndarray
+            ``φᵀBφ`` of the functions.
+        power : float, default=0.0
+            Of α/g.
+
+        Returns
+        -------
+        ndarray
+            One for each g.
         """
         start, end = float(np.log(low)), float(np.log(high))
         x = start + 0.5 * (end - start) * (_NODES + 1.0)
