@@ -3,8 +3,8 @@
 No likelihood of labels is best everywhere, and the evidence of labels says little about length
 scales. So a few candidates are fitted to all folds but one, at scales that are fixed, and the one
 under which labels of the other fold are most likely is fitted to all rows. Least squares tell more
-about scales than labels do (`engine.solvers.process`): those for each input are learned from them,
-at a price, since they have seen the rows that are held out.
+about scales than labels do (`engine.solvers.scales.process`): those for each input are learned from
+them, at a price, since they have seen the rows that are held out.
 """
 
 from __future__ import annotations

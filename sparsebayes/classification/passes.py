@@ -147,7 +147,7 @@ def _begun(problem: Exact, model: State) -> State:
     state = problem.evaluate(active, alpha, 1.0)
     if state is not None:
         return state
-    hessian = problem.gram(active) + np.diag(alpha)
+    hessian = problem.design.cross(active, active, None) + np.diag(alpha)
     length = np.sqrt(hessian.diagonal())
     _, pivots, rank, _ = dpstrf(hessian / np.outer(length, length), tol=_APART)
     for size in range(rank, 0, -1):

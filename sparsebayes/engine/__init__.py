@@ -4,12 +4,14 @@ The engine imports numpy and scipy (and threadpoolctl) only; it knows nothing of
 """
 
 from sparsebayes._support.homes import settle
-from sparsebayes.engine.model.design import Dense, Design, Lazy, MatrixFree, make_design
+from sparsebayes.engine.model.design import Dense, Design, Lazy, make_design
 from sparsebayes.engine.model.exact import Exact
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.latent import Latent
+from sparsebayes.engine.model.matrix_free import MatrixFree
 from sparsebayes.engine.model.posterior import State
-from sparsebayes.engine.model.priors import Flat, Gamma, Prior, Smoothness, Trace
+from sparsebayes.engine.model.prior import Prior
+from sparsebayes.engine.model.priors import Flat, Gamma, Smoothness, Trace
 from sparsebayes.engine.model.problem import AdaptableProblem, Problem
 from sparsebayes.engine.model.sites import Logit, Probit, Sites, Softmax
 from sparsebayes.engine.solvers.driver import Interrupted, Solution, Solver, Step, Stop, run
@@ -17,7 +19,8 @@ from sparsebayes.engine.solvers.em import EM
 from sparsebayes.engine.solvers.exchange import Exchanging, Swap
 from sparsebayes.engine.solvers.in_turns import InTurns
 from sparsebayes.engine.solvers.policy import Effort, Policy
-from sparsebayes.engine.solvers.scales import Adaptive, Family, learn
+from sparsebayes.engine.solvers.scales.adaptive import Adaptive, learn
+from sparsebayes.engine.solvers.scales.family import Family
 from sparsebayes.engine.solvers.sequential import Sequential
 from sparsebayes.engine.solvers.subspace import Subspace
 

@@ -22,7 +22,8 @@ from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.priors import Flat
 from sparsebayes.engine.model.unequal_noise import Tails
-from sparsebayes.engine.solvers.scales import Family, as_process, learn
+from sparsebayes.engine.solvers.scales.adaptive import as_process, learn
+from sparsebayes.engine.solvers.scales.family import Family
 from sparsebayes.engine.solvers.trials import spread_over
 
 Array = np.ndarray

@@ -12,7 +12,7 @@ from sparsebayes._support.validation import as_number, whole_number
 from sparsebayes.classification import RVC
 from sparsebayes.classification.likelihood import prior_of
 from sparsebayes.engine.mcmc.priors import InclusionPrior
-from sparsebayes.engine.model.priors import Separable
+from sparsebayes.engine.model.prior import Separable
 from sparsebayes.regression import RVR
 
 

@@ -20,7 +20,7 @@ from sparsebayes.engine.mcmc.labels import Labels, LabelSampler
 from sparsebayes.engine.mcmc.posterior import SparsePosterior
 from sparsebayes.engine.mcmc.priors import InclusionPrior, NoisePrior, Slab
 from sparsebayes.engine.mcmc.products import GramProducts, SiteProducts
-from sparsebayes.engine.model.priors import Separable
+from sparsebayes.engine.model.prior import Separable
 from sparsebayes.regression import RVR
 from sparsebayes.regression.targets import as_targets
 from sparsebayes.sampling.methods import Bounds, SamplingMethod, Start

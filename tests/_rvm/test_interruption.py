@@ -14,8 +14,8 @@ from sparsebayes import EM, RVC, RVR, Forecaster, Sequential, denoise, sample_po
 from sparsebayes.basis import RBF
 from sparsebayes.dictionaries import Kernel
 from sparsebayes.engine import Step, Stop
-from sparsebayes.engine.solvers import scales
 from sparsebayes.engine.solvers.driver import start
+from sparsebayes.engine.solvers.scales import adaptive
 from tests.classical import classical
 from tests.conftest import GRID, X3, Y3, X, Y
 
@@ -79,7 +79,7 @@ def test_while_length_scales_are_learned(monkeypatch):
     def learn(problem, family):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scales, "learn_with_misfits", learn)
+    monkeypatch.setattr(adaptive, "learn_with_misfits", learn)
     model = classical(RBF(3.0), adapt="ard")
     with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, Y)

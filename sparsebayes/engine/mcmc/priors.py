@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from sparsebayes.engine.model.priors import Separable
+from sparsebayes.engine.model.prior import Separable
 
 Array = np.ndarray
 

@@ -3,12 +3,11 @@
 A solver needs columns, products ``Φᵀ Y``, ``ΦᵀWΦ`` and the columns' norms, nothing else. `Dense`
 holds the matrix; `Lazy` computes its columns whenever they are needed, block by block,
 so that a set too large for the memory budget is never held whole; `MatrixFree` has fast
-transforms in their place; `Crossed` holds the matrix and all products among its columns.
+transforms in their place; `gram.Crossed` holds the matrix and all products among its columns.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Protocol
@@ -26,29 +25,115 @@ _TILE = 1024, 512
 
 
 class Design(Protocol):
-    """N samples of M basis functions."""
+    """N samples of M basis functions.
+
+    A solver needs columns, products and norms, nothing else. A design of your own has the
+    attributes and methods listed here.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (N, M).
+    capacity : int
+        How many columns may be held at a time.
+
+    See Also
+    --------
+    Dense : The matrix is held.
+    Lazy : Columns are computed when needed.
+    MatrixFree : Products are fast transforms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense
+    >>> design = Dense(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> design.project(np.ones(2)), design.squared_norms(np.ones(2))
+    (array([4., 6.]), array([10., 20.]))
+    """
 
     shape: tuple[int, int]
     capacity: int  # how many columns may be held at a time
 
     def columns(self, index: Array) -> Array:
-        """The chosen columns, (N, k)."""
+        """Give some columns.
+
+        Parameters
+        ----------
+        index : ndarray of int, (k,)
+            Which ones.
+
+        Returns
+        -------
+        ndarray, (N, k)
+            The columns.
+        """
         ...
 
     def project(self, rhs: Array) -> Array:
-        """``Φᵀ rhs`` for rhs of shape (N,) or (N, k)."""
+        """Multiply all columns with vectors.
+
+        Parameters
+        ----------
+        rhs : ndarray, (N,) or (N, k)
+            The vectors.
+
+        Returns
+        -------
+        ndarray, (M,) or (M, k)
+            ``Φᵀ rhs``.
+        """
         ...
 
     def squared_norms(self, weights: Array) -> Array:
-        """``Σ_n w_n φ_m(x_n)²`` for every m, (M,) for one set of weights, (M, k) for k."""
+        """Compute the weighted squared norm of each column.
+
+        Parameters
+        ----------
+        weights : ndarray, (N,) or (N, k)
+            Weights of the samples, or k sets of them.
+
+        Returns
+        -------
+        ndarray, (M,) or (M, k)
+            ``Σ_n w_n φ_m(x_n)²``.
+        """
         ...
 
     def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
-        """`project` and `squared_norms` in one pass."""
+        """Compute `project` and `squared_norms` in one pass.
+
+        Parameters
+        ----------
+        rhs : ndarray, (N,) or (N, k)
+            The vectors.
+        weights : ndarray, (N,) or (N, k)
+            Weights of the samples.
+
+        Returns
+        -------
+        projected : ndarray
+            ``Φᵀ rhs``.
+        norms : ndarray
+            ``Σ_n w_n φ_m(x_n)²``.
+        """
         ...
 
     def cross(self, a: Array, b: Array | None, weights: Array | None) -> Array:
-        """``Φ_aᵀWΦ_b``; b is None for all columns, `weights` for weights of one."""
+        """Multiply some columns with others.
+
+        Parameters
+        ----------
+        a, b : ndarray of int
+            Which columns; None in place of the second is all.
+        weights : ndarray, (N,), or None
+            Weights of the samples; None is 1 for each.
+
+        Returns
+        -------
+        ndarray
+            ``Φ_aᵀWΦ_b``.
+        """
         ...
 
 
@@ -57,16 +142,37 @@ def _weighted(columns: Array, weights: Array | None) -> Array:
     return columns if weights is None else (columns.T * weights).T
 
 
-class _ByColumns:
+class ByColumns(Design):
     """`cross` for designs that give their columns."""
 
-    def cross(self: Design, a: Array, b: Array | None, weights: Array | None) -> Array:
+    def cross(self, a: Array, b: Array | None, weights: Array | None) -> Array:
         left = _weighted(self.columns(a), weights)
         return self.project(left).T if b is None else left.T @ self.columns(b)
 
 
-class Dense(_ByColumns):
-    """A design held as an (N, M) array."""
+class Dense(ByColumns):
+    """A design held as an (N, M) array.
+
+    It is the fastest where there is memory for it.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (N, M)
+        The functions in columns.
+
+    See Also
+    --------
+    make_design : This one, or `Lazy` where it would be too large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense
+    >>> Dense(np.eye(3)).columns(np.array([2]))
+    array([[0.],
+           [0.],
+           [1.]])
+    """
 
     def __init__(self, matrix: Array) -> None:
         self.matrix = np.asarray(matrix, dtype=np.float64)
@@ -98,60 +204,10 @@ class Postponed(Dense):
         return self._compute()
 
 
-class Crossed(Dense):
-    """A matrix with the products of all its columns, for far fewer columns than samples.
-
-    They are computed when one is asked for, and again when the weights are others.
-    """
-
-    def __init__(self, matrix: Array) -> None:
-        super().__init__(matrix)
-        self._gram: tuple[Array | None, Array] | None = None
-        self._turned: tuple[Array, Array, tuple[Array, Array]] | None = None
-
-    def cross(self, a: Array, b: Array | None, weights: Array | None) -> Array:
-        if self._gram is None or weights is not self._gram[0]:
-            self._gram = weights, gram(self.matrix, weights)
-        whole = self._gram[1]
-        return whole[a] if b is None else whole[a[:, None], b]
-
-    def complete(self, weights: Array | None, known: Array, rows: Array) -> None:
-        """Form all products, where the `rows` of some columns are known."""
-        whole = np.empty((self.shape[1], self.shape[1]))
-        other = np.setdiff1d(np.arange(self.shape[1]), known)
-        whole[known], whole[:, known] = rows, rows.T
-        whole[other[:, None], other] = self._gram_of(other, weights)
-        self._gram = weights, whole
-
-    def _gram_of(self, index: Array, weights: Array | None) -> Array:
-        return gram(self.matrix[:, index], weights)
-
-    def restrict(self, index: Array) -> Crossed:
-        """The same for some columns, with what is known of their products."""
-        part = self._alone(index)
-        if self._gram is not None:
-            weights, whole = self._gram
-            part._gram = weights, whole[index[:, None], index]
-        return part
-
-    def _alone(self, index: Array) -> Crossed:
-        return Crossed(self.matrix[:, index])
-
-    def turned(self, weights: Array, target: Array) -> tuple[Array, Array]:
-        """``W^½Φ`` and ``W^½z`` after a rotation of the samples that leaves few coordinates."""
-        known = self._turned
-        if known is None or known[0] is not weights or known[1] is not target:
-            root = np.sqrt(weights)
-            half = np.column_stack([root[:, None] * self.matrix, (root * target.T).T])
-            triangle = linalg.triangle(half)
-            columns, rest = np.split(triangle, [self.shape[1]], axis=1)
-            self._turned = weights, target, (columns, rest if target.ndim == 2 else rest[:, 0])
-            known = self._turned
-        return known[2]
-
-
-class Lazy(_ByColumns):
+class Lazy(ByColumns):
     """A design whose columns are computed when needed.
+
+    A set too large for the memory is never held whole.
 
     Parameters
     ----------
@@ -164,6 +220,20 @@ class Lazy(_ByColumns):
     tile : callable, optional
         ``tile(index, rows)`` returns those columns of a slice of the samples; all columns are then
         visited in tiles that stay in the cache.
+
+    See Also
+    --------
+    Dense : Holds all columns.
+    make_design : Chooses between both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Lazy
+    >>> x = np.linspace(0.0, 1.0, 50)
+    >>> powers = Lazy(lambda index: x[:, None] ** index, (50, 4), memory_budget=1 << 20)
+    >>> powers.project(np.ones(50)).round(1)
+    array([50. , 25. , 16.8, 12.8])
     """
 
     def __init__(
@@ -173,15 +243,29 @@ class Lazy(_ByColumns):
         memory_budget: int,
         tile: Tile | None = None,
     ) -> None:
-        self.columns = compute
+        self._compute = compute
         self._tile = tile
         self.shape = shape
         self.capacity = max(64, memory_budget // (32 * max(1, shape[0])))
         self._memory_budget = memory_budget
         self._block_bytes = min(memory_budget // 16, 1 << 26)
 
+    def columns(self, index: Array) -> Array:
+        return self._compute(index)
+
     def restrict(self, index: Array) -> Lazy:
-        """The same for some columns."""
+        """Take some of the columns.
+
+        Parameters
+        ----------
+        index : ndarray of int, (k,)
+            Which ones.
+
+        Returns
+        -------
+        Lazy
+            A design of these.
+        """
         shape = (self.shape[0], index.size)
         tile = self._tile
         return Lazy(
@@ -192,14 +276,40 @@ class Lazy(_ByColumns):
         )
 
     def blocks(self, n_bytes: int) -> Iterator[tuple[slice, Array]]:
-        """All columns, in blocks of about `n_bytes`."""
+        """Go through all columns in blocks.
+
+        Parameters
+        ----------
+        n_bytes : int
+            About the size of a block.
+
+        Yields
+        ------
+        part : slice
+            Which columns.
+        block : ndarray
+            These.
+        """
         width = max(1, n_bytes // (8 * max(1, self.shape[0])))
         for start in range(0, self.shape[1], width):
             part = slice(start, min(start + width, self.shape[1]))
             yield part, self.columns(np.arange(part.start, part.stop))
 
     def slabs(self, index: Array) -> Iterator[tuple[slice, Array]]:
-        """The chosen columns, some samples at a time where these can be had."""
+        """Go through some columns, some samples at a time where these can be had.
+
+        Parameters
+        ----------
+        index : ndarray of int, (k,)
+            Which columns.
+
+        Yields
+        ------
+        rows : slice
+            Which samples.
+        slab : ndarray
+            The columns there.
+        """
         if self._tile is None:
             yield slice(None), self.columns(index)
             return
@@ -238,120 +348,6 @@ class Lazy(_ByColumns):
                 yield part, rows, block
 
 
-class CrossedLazy(Crossed):
-    """The products of all columns of a lazy design, without these columns where nobody asks."""
-
-    def __init__(self, source: Lazy) -> None:
-        self._source, self.shape, self.capacity = source, source.shape, source.shape[1]
-        self._gram = self._turned = None
-
-    @cached_property
-    def matrix(self) -> Array:  # type: ignore[override]
-        return self._source.columns(np.arange(self.shape[1]))
-
-    def columns(self, index: Array) -> Array:
-        return self._source.columns(index)
-
-    def _alone(self, index: Array) -> Crossed:
-        return CrossedLazy(self._source.restrict(index))
-
-    def _gram_of(self, index: Array, weights: Array | None) -> Array:
-        total = np.zeros((index.size, index.size))
-        for rows, block in self._source.slabs(index):
-            total += gram(block, None if weights is None else weights[rows])
-        return total
-
-
-class Operator(Protocol):
-    """A linear map from coefficients to a grid of samples, both of any shape."""
-
-    shape: tuple[int, ...]
-    coefficient_shape: tuple[int, ...]
-
-    def analyse(self, signal: Array) -> Array:
-        """``Φᵀy`` for signals in the last axes."""
-        ...
-
-    def synthesise(self, coefficients: Array) -> Array:
-        """``Φw`` for coefficients in the last axes."""
-        ...
-
-    def gather(self, weights: Array) -> Array:
-        """``Σ_n b_n φ_m(n)²`` for each coefficient m."""
-        ...
-
-
-class MatrixFree(_ByColumns):
-    """Samples of an operator's functions: products are transforms, no matrix is formed.
-
-    Parameters
-    ----------
-    operator : Operator
-    rows : ndarray of int, (N,)
-        The points of the flattened grid that were sampled; a point may occur again.
-    functions : ndarray of int, (M,)
-        The operator's functions in use, counted in the flattened coefficients.
-    memory_budget : int
-        Bytes.
-    """
-
-    def __init__(
-        self, operator: Operator, rows: Array, functions: Array, memory_budget: int
-    ) -> None:
-        self._operator = operator
-        self._rows = rows
-        self._functions = functions
-        self._n_all = math.prod(operator.coefficient_shape)
-        self._n_grid = math.prod(operator.shape)
-        self._whole = rows.size == self._n_grid and bool((rows == np.arange(rows.size)).all())
-        self.shape = (rows.size, functions.size)
-        self.capacity = max(64, memory_budget // (32 * max(1, rows.size)))
-        self._batch = max(1, (1 << 22) // max(self._n_grid, self._n_all))  # transforms at a time
-
-    def columns(self, index: Array) -> Array:
-        out = np.empty((self.shape[0], index.size), order="F")
-        for part in self._batches(index.size):
-            some = index[part]
-            units = np.zeros((some.size, self._n_all))
-            units[np.arange(some.size), self._functions[some]] = 1.0
-            grid = self._operator.synthesise(self._shaped(units, self._operator.coefficient_shape))
-            out[:, part] = grid.reshape(some.size, -1)[:, self._rows].T
-        return out
-
-    def project(self, rhs: Array) -> Array:
-        if rhs.ndim == 1:
-            return self._operator.analyse(self._on_grid(rhs[None]))[0].ravel()[self._functions]
-        out = np.empty((self.shape[1], rhs.shape[1]), order="F")
-        for part in self._batches(rhs.shape[1]):
-            grid = self._on_grid(rhs[:, part].T)
-            products = self._operator.analyse(grid).reshape(len(grid), -1)
-            out[:, part] = products[:, self._functions].T
-        return out
-
-    def squared_norms(self, weights: Array) -> Array:
-        some = weights[None] if weights.ndim == 1 else weights.T
-        norms = [self._operator.gather(grid).ravel() for grid in self._on_grid(some)]
-        out = np.stack(norms)[:, self._functions]
-        return out[0] if weights.ndim == 1 else out.T
-
-    def products(self, rhs: Array, weights: Array) -> tuple[Array, Array]:
-        return self.project(rhs), self.squared_norms(weights)
-
-    def _batches(self, count: int) -> Iterator[slice]:
-        return (slice(i, i + self._batch) for i in range(0, count, self._batch))
-
-    def _on_grid(self, values: Array) -> Array:
-        """Samples of several signals, (k, N), added up on the grid."""
-        if self._whole:
-            return self._shaped(np.ascontiguousarray(values), self._operator.shape)
-        grid = np.stack([np.bincount(self._rows, one, self._n_grid) for one in values])
-        return self._shaped(grid, self._operator.shape)
-
-    @staticmethod
-    def _shaped(flat: Array, shape: tuple[int, ...]) -> Array:
-        return flat.reshape(len(flat), *shape)
-
-
 def _parts(count: int, size: int) -> Iterator[slice]:
     """So many in parts."""
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
@@ -360,12 +356,6 @@ def _parts(count: int, size: int) -> Iterator[slice]:
 def probe(n_samples: int) -> Array:
     """A fixed arbitrary vector: functions with equal products with it are equal."""
     return np.cos(np.arange(1.0, n_samples + 1.0) ** 2)
-
-
-def gram(columns: Array, weights: Array | None) -> Array:
-    """``ΦᵀWΦ``, (M, M), for weights that are not negative."""
-    half = columns if weights is None else np.sqrt(weights)[:, None] * columns
-    return half.T @ half  # a symmetric product, at half the price of another
 
 
 def _squared_norms(columns: Array, weights: Array) -> Array:
@@ -382,9 +372,41 @@ def make_design(
     tile: Tile | None = None,
     later: bool = False,
 ) -> Dense | Lazy:
-    """`Dense` where the whole matrix fits into half of `memory_budget` bytes, else `Lazy`.
+    """Choose a design that fits into memory.
 
-    With `later` it is computed when somebody asks for it.
+    It is `Dense` where the whole matrix fits into half of `memory_budget`, else `Lazy`.
+
+    Parameters
+    ----------
+    compute : callable
+        ``compute(index)`` returns the columns with these indices, (N, k).
+    shape : tuple of int
+        (N, M).
+    memory_budget : int
+        Bytes.
+    tile : callable or None, default=None
+        ``tile(index, rows)`` returns those columns of a slice of the samples.
+    later : bool, default=False
+        Whether the matrix is computed only when somebody asks for it.
+
+    Returns
+    -------
+    Dense or Lazy
+        The design.
+
+    See Also
+    --------
+    Dense : The matrix is held.
+    Lazy : Columns are computed when needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import make_design
+    >>> x = np.linspace(0.0, 1.0, 50)
+    >>> design = make_design(lambda index: x[:, None] ** index, (50, 4), memory_budget=1 << 20)
+    >>> type(design).__name__, design.shape
+    ('Dense', (50, 4))
     """
     lazy = Lazy(compute, shape, memory_budget, tile)
     if 16 * shape[0] * shape[1] > memory_budget:

@@ -10,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from sparsebayes.engine import linalg
-from sparsebayes.engine.linalg import mean_square
-from sparsebayes.engine.model.design import Crossed, CrossedLazy, Dense, Design, Lazy, Postponed
+from sparsebayes.engine.model.design import Dense, Design, Lazy, Postponed
 from sparsebayes.engine.model.gaussian import Gaussian
-from sparsebayes.engine.model.posterior import State, gradient, per_target
-from sparsebayes.engine.model.priors import Flat, Prior
+from sparsebayes.engine.model.gram import Crossed, CrossedLazy, GramRows
+from sparsebayes.engine.model.posterior import State, gradient, per_target, uncertainty
+from sparsebayes.engine.model.prior import Prior
+from sparsebayes.engine.model.priors import Flat
 from sparsebayes.engine.model.problem import (
     AdaptableProblem,
     CandidateProducts,
@@ -22,7 +23,7 @@ from sparsebayes.engine.model.problem import (
     blocks,
     first_of_equals,
 )
-from sparsebayes.engine.model.rotation import Rotation
+from sparsebayes.engine.model.rotation import Rotation, rescaled_terms
 from sparsebayes.engine.model.sums import Summed
 
 Array = np.ndarray
@@ -35,7 +36,6 @@ _UNCERTAIN = 0.01
 # Without samples, states by products that may be more uncertain than this are refused. The bound is
 # up to a hundred times too large, and with 1 wide kernels lost 300 nats that were real.
 _UNKNOWN = 30.0
-_EPS = float(np.finfo(float).eps)
 # A rotation with so many times the coordinates that are needed is begun anew, but not with fewer
 # than this part of the samples: then a new one takes longer than they do.
 _SUPERFLUOUS, _ROOM, _LITTLE = 2, 32, 16
@@ -58,15 +58,41 @@ class Exact(AdaptableProblem):
 
     Several targets have the same H, so that only μ and what follows from it is one for each.
 
+    Parameters
+    ----------
+    design : Design
+        The functions at the samples.
+    prior : Prior
+        On the precisions.
+    sites : Gaussian
+        The targets and their noise.
+    memory_budget : int, default=1 << 30
+        Bytes for products that are kept.
+
     Attributes
     ----------
     moments : ndarray, (M,), or (M, T) with T targets
         ``ΦᵀWz``.
+
+    See Also
+    --------
+    Latent : The problem with labels.
+    run : Runs a solver on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian
+    >>> x = np.linspace(0.0, 1.0, 20)
+    >>> problem = Exact(Dense(np.vander(x, 3)), Flat(), Gaussian(2 * x, np.ones(20), 0.01))
+    >>> state = problem.evaluate(np.array([1]), np.array([1.0]), problem.beta)
+    >>> state.mean.round(2), round(state.evidence, 1)
+    (array([2.]), 22.4)
     """
 
     _rotation: Rotation | None
     _known: tuple[Array, Array] | None  # `norms` and `moments`, None where they come later
-    _rows: Array
+    _rows: GramRows
 
     def __init__(
         self,
@@ -91,10 +117,12 @@ class Exact(AdaptableProblem):
 
     @property
     def norms(self) -> Array:  # type: ignore[override]
+        """The squared norms ``φᵀWφ`` of the functions, (M,)."""
         return self._products()[0]
 
     @property
     def moments(self) -> Array:
+        """The products ``ΦᵀWz``, (M,), or (M, T) with T targets."""
         return self._products()[1]
 
     def _products(self) -> tuple[Array, Array]:
@@ -104,7 +132,7 @@ class Exact(AdaptableProblem):
 
     @property
     def n_functions(self) -> int:
-        return self._slot.size
+        return self.design.shape[1]
 
     @property
     def crossable(self) -> int:
@@ -137,10 +165,11 @@ class Exact(AdaptableProblem):
 
     @property
     def max_beta(self) -> float:
+        """The largest β: beyond it residuals are rounding."""
         return _MOST_PRECISION * self.n_samples / self.energy if self.energy > 0 else np.inf
 
     def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
-        return self._evaluate(active, alpha, beta, self.gram(active))
+        return self._evaluate(active, alpha, beta, self._gram(active))
 
     def _evaluate(
         self, active: Array, alpha: Array, beta: float, gram: Array, *, precise: bool = False
@@ -151,9 +180,9 @@ class Exact(AdaptableProblem):
             state = self._by_products(active, alpha, beta, gram)
         if not active.size:
             return state
-        if self._rotatable and (state is None or _uncertain(state) > _UNCERTAIN):
+        if self._rotatable and (state is None or uncertainty(state) > _UNCERTAIN):
             return self._by_rotation(active, alpha, beta, gram)
-        if state is not None and self._summed and _uncertain(state) > _UNKNOWN:
+        if state is not None and self._summed and uncertainty(state) > _UNKNOWN:
             return None  # there are no samples that could tell
         return state
 
@@ -229,20 +258,15 @@ class Exact(AdaptableProblem):
         return None if found is None else found.products()
 
     def rescaled_evidences(self, state: State, factors: Array, betas: Array) -> Array | None:
-        """By the singular values of ``W^½Φ_a A^−½``, which all of them share."""
+        # By the singular values of W^½Φ_a A^−½, which all of them share.
         active, size = state.active, state.active.size
         if not 0 < size < self.design.shape[0] or isinstance(self.design, Summed):
             return None
-        root, target = np.sqrt(self.sites.weights), self.sites.target
+        root = np.sqrt(self.sites.weights)
         columns = root[:, None] * self.design.columns(active) / np.sqrt(state.alpha)
-        turned = linalg.triangle(np.column_stack([columns, (root * target.T).T]))
-        left, values, _ = np.linalg.svd(turned[:size, :size])
-        inside = mean_square(left.T @ turned[:size, size:])  # of the targets' coordinates
-        outside = float(np.square(turned[size:, size:]).sum()) / self.sites.n_targets
-        spread = 1.0 + np.multiply.outer(np.divide.outer(betas, factors), values**2).T
-        misfits = betas * ((inside[:, None, None] / spread).sum(axis=0) + outside)
-        constants = np.array([self.sites.log_normaliser(float(beta)) for beta in betas])
-        return constants - 0.5 * (np.log(spread).sum(axis=0) + misfits)
+        targets = (root * self.sites.target.T).T
+        terms = rescaled_terms(columns, targets, factors, betas)
+        return np.array([self.sites.log_normaliser(float(beta)) for beta in betas]) - 0.5 * terms
 
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
         precise = state.residual is not None
@@ -273,19 +297,19 @@ class Exact(AdaptableProblem):
         if precise and self._many_rows:  # nobody is about to ask for the rest of their rows
             gram[size:] = self.design.cross(chosen, active, self._weights)
         else:
-            gram[size:] = self.gram_rows(chosen)[:, active]
+            gram[size:] = self._gram_rows(chosen)[:, active]
         gram[:size, size:] = gram[size:, :size].T
         alpha = np.concatenate([state.alpha, alpha])
         return self._evaluate(active, alpha, state.beta, gram, precise=precise)
 
     def candidate_products(self, state: State) -> CandidateProducts:
-        """O(S M), without a look at the samples."""
+        # O(S M), without a look at the samples.
         beta, active = state.beta, state.active
 
         def rows(part: slice | Array) -> Array:
             slots = self._slots(active)  # others may have been computed in their place
             chosen = slots if isinstance(part, slice) else slots[:, None]
-            return beta * self._rows[chosen, part]
+            return beta * self._rows.held[chosen, part]
 
         q = beta * self.moments
         for part in blocks(q.size, active.size):
@@ -301,13 +325,37 @@ class Exact(AdaptableProblem):
 
     @property
     def count(self) -> float:
+        """The number of samples, and 2c."""
         return self.n_samples + 2.0 * self.sites.noise_shape
 
     def scatter(self, state: State) -> float:
+        """Compute ``(z − Φμ)ᵀ W (z − Φμ) + 2d``.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        float
+            The mean over the targets.
+        """
         return self.residual_energy(state) + 2.0 * self.sites.rate
 
     def residual_energy(self, state: State) -> float:
-        """``(z − Φμ)ᵀ W (z − Φμ)``."""
+        """Compute ``(z − Φμ)ᵀ W (z − Φμ)``.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        float
+            The mean over the targets.
+        """
         if state.residual is not None:
             return state.residual
         # By Hμ = βΦᵀWz there is no product with the samples.
@@ -319,6 +367,18 @@ class Exact(AdaptableProblem):
         return first_of_equals(self.norms, self.moments, self.sites.fingerprints(self.design))
 
     def hold(self, beta: float) -> Exact:
+        """Fix the noise.
+
+        Parameters
+        ----------
+        beta : float
+            Its precision.
+
+        Returns
+        -------
+        Exact
+            Otherwise the same problem.
+        """
         held = copy.copy(self)
         held.sites = replace(self.sites, noise_variance=1.0 / beta)
         held._set_products(self._known)  # its own rows
@@ -332,8 +392,10 @@ class Exact(AdaptableProblem):
         explained = np.einsum("s...,s...->...", state.mean, self.moments[state.active])
         sites = self.sites.relevelled(np.atleast_1d(self.sites.energies - explained))
         if sites.unequal is not None:
+            before, after = self.sites.levels, sites.levels
+            unit = 1.0 if before is None or after is None else after / before
             columns = self.design.columns(state.active)
-            residual = sites.target - columns @ (state.mean / self._relative(sites))
+            residual = sites.target - columns @ (state.mean / unit)
             squares = (residual**2).reshape(len(residual), -1).sum(axis=1)
             half = columns @ state.root
             spread = np.einsum("ns,ns->n", half, half)
@@ -349,20 +411,12 @@ class Exact(AdaptableProblem):
         other._set_design(self.design)
         return other
 
-    def _relative(self, sites: Gaussian) -> Array | float:
-        """Other levels of the targets, in units of these."""
-        if sites.levels is None or self.sites.levels is None:
-            return 1.0
-        return sites.levels / self.sites.levels
-
     def restrict(self, index: Array) -> Exact:
         part = copy.copy(self)
         part.sites = self.sites.restrict(index)
         part.capacity = index.size
         known = self.norms[index], self.moments[index]
-        slots = self._slot[index]
-        held = np.flatnonzero(slots >= 0)
-        rows = self._rows[slots[held][:, None], index]
+        held, rows = self._rows.among(index)
         if isinstance(self.design, (Crossed, Summed)):
             part.design = self.design.restrict(index)
         elif isinstance(self.design, Lazy) and index.size > 2 * self.design.capacity:
@@ -377,8 +431,7 @@ class Exact(AdaptableProblem):
         else:
             part.design = Dense(self.design.columns(index))
         part._set_products(known)
-        part._rows, part._n_rows = rows, held.size  # what is known of the products among them
-        part._slot[held] = np.arange(held.size)
+        part._rows.begin(held, rows)  # what is known of the products among them
         return part
 
     def uncharged(self) -> Exact:
@@ -406,15 +459,21 @@ class Exact(AdaptableProblem):
         slopes = linalg.mean_product(residual, state.mean) - columns @ spread  # T01 (55)
         return *gradient(state, self), state.beta * self._weighted(slopes)
 
-    def gram_rows(self, index: Array) -> Array:
+    def _gram_rows(self, index: Array) -> Array:
         """A copy of the chosen rows of ``ΦᵀWΦ``, (k, M)."""
-        slots = self._slots(index)  # may replace self._rows
-        return self._rows[slots]
+        slots = self._slots(index)  # may replace what is held
+        return self._rows.held[slots]
 
-    def gram(self, index: Array) -> Array:
+    def _gram(self, index: Array) -> Array:
         """``Φ_aᵀWΦ_a``, (k, k)."""
         slots = self._slots(index)
-        return self._rows[slots[:, None], index]
+        return self._rows.held[slots[:, None], index]
+
+    def _slots(self, index: Array) -> Array:
+        return self._rows.slots(index, self._cross)
+
+    def _cross(self, index: Array) -> Array:
+        return self.design.cross(index, None, self._weights)
 
     def _weighted(self, columns: Array) -> Array:
         """Columns, or one column, multiplied by the weights of the samples."""
@@ -431,44 +490,4 @@ class Exact(AdaptableProblem):
         self._summed = isinstance(self.design, Summed)
         self._rotatable = not self._summed and 8 * numbers <= self._memory_budget
         self._rotation = None
-        self._slot = np.full(size, -1)  # where a function's row is in _rows
-        self._rows = np.empty((0, size))
-        self._n_rows = 0
-        self._max_rows = max(64, self._memory_budget // (4 * 8 * max(1, size)))
-
-    def _slots(self, index: Array) -> Array:
-        slots = self._slot[index]
-        if slots.size and np.minimum.reduce(slots) < 0:
-            self._compute(index)
-            slots = self._slot[index]
-        return slots
-
-    def _compute(self, index: Array) -> None:
-        new = index[self._slot[index] < 0]
-        if self._n_rows + new.size > self._max_rows:  # forget what is not asked for now
-            kept = index[self._slot[index] >= 0]
-            rows = self._rows[self._slot[kept]]
-            self._slot[:] = -1
-            self._slot[kept] = np.arange(kept.size)
-            self._rows[: kept.size] = rows
-            self._n_rows = kept.size
-        end = self._n_rows + new.size
-        if end > len(self._rows):
-            capacity = max(end, 64, min(2 * len(self._rows), self._max_rows))
-            grown = np.empty((capacity, self.n_functions))
-            grown[: self._n_rows] = self._rows[: self._n_rows]
-            self._rows = grown
-        self._rows[self._n_rows : end] = self.design.cross(new, None, self._weights)
-        self._slot[new] = np.arange(self._n_rows, end)
-        self._n_rows = end
-
-
-def _uncertain(state: State) -> float:
-    """Nats by which the evidence of a state by products may be wrong where large weights cancel.
-
-    Rounding of ``H`` moves ``μᵀHμ`` by its product with |μ| on both sides. In trials the error of
-    the evidence was between a hundredth of this bound and all of it.
-    """
-    sums = np.sqrt(state.scale + state.alpha) @ np.abs(state.mean)  # of each target
-    longest = float(sums if state.mean.ndim == 1 else sums.max())
-    return _EPS * longest**2
+        self._rows = GramRows(size, max(64, self._memory_budget // (4 * 8 * max(1, size))))

@@ -25,19 +25,36 @@ Array = np.ndarray
 class Gaussian:
     """Targets z that count so often; a count of 2 is the same sample twice.
 
-    Attributes
+    There may be several targets, each with a function of its own. Their noise levels differ by
+    factors whose product is one.
+
+    Parameters
     ----------
     target : ndarray of shape (N,), or (N, T) for several targets
         In units of `levels`.
     counts : ndarray of shape (N,)
-    noise_variance : float or None
+        How often each sample counts.
+    noise_variance : float or None, default=None
         Fixed 1/β, or None where β is estimated.
-    noise_shape, noise_rate : float
-        c and d of a gamma prior on β, d in the user's units; each target has it.
-    levels : ndarray of shape (T,), or None
-        r, the units of several targets.
-    unequal : UnequalNoise or None
+    noise_shape, noise_rate : float, default=0.0
+        The numbers c and d of a gamma prior on β, d in the user's units; each target has it.
+    levels : ndarray of shape (T,), or None, default=None
+        The units r of several targets.
+    unequal : UnequalNoise or None, default=None
         How precise the samples are beside each other; None if they are equally so.
+
+    See Also
+    --------
+    Exact : The problem with these sites.
+    Logit : Sites of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Gaussian
+    >>> sites = Gaussian(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+    >>> sites.size, sites.energies
+    (4.0, array([13.]))
     """
 
     target: Array
@@ -50,7 +67,7 @@ class Gaussian:
 
     @cached_property
     def weights(self) -> Array:
-        """w, (N,)."""
+        """Weights w of the samples, (N,)."""
         return self.counts if self.unequal is None else self.counts * self.unequal.precisions
 
     @cached_property
@@ -60,17 +77,17 @@ class Gaussian:
 
     @property
     def n_targets(self) -> int:
-        """T."""
+        """The number of targets, T."""
         return 1 if self.target.ndim == 1 else self.target.shape[1]
 
     @cached_property
     def weighted_target(self) -> Array:
-        """``Wz``."""
+        """The products ``Wz``."""
         return (self.weights * self.target.T).T
 
     @cached_property
     def energies(self) -> Array:
-        """``zᵀWz`` of each target, (T,)."""
+        """The squared norms ``zᵀWz`` of each target, (T,)."""
         pairs = zip(_columns(self.target), _columns(self.weighted_target), strict=True)
         return np.array([float(z @ weighted) for z, weighted in pairs])
 
@@ -80,44 +97,123 @@ class Gaussian:
         return bool(np.all(self.weights == 1.0))
 
     def products(self, design: Design) -> tuple[Array, Array]:
-        """``φᵀWφ`` of each function, (M,), and ``ΦᵀWz``."""
+        """Multiply the functions with themselves and with the targets.
+
+        Parameters
+        ----------
+        design : Design
+            The functions.
+
+        Returns
+        -------
+        norms : ndarray, (M,)
+            ``φᵀWφ`` of each function.
+        moments : ndarray, (M,) or (M, T)
+            ``ΦᵀWz``.
+        """
         projected, norms = design.products(self.weighted_target, self.weights)
         return norms, projected
 
     def fingerprints(self, design: Design) -> Array:
-        """A number for each function that hardly any other has, (M,)."""
+        """Give each function a number that hardly any other has.
+
+        Parameters
+        ----------
+        design : Design
+            The functions.
+
+        Returns
+        -------
+        ndarray, (M,)
+            The numbers.
+        """
         return design.project(self.weights * probe(self.weights.size))
 
     def restrict(self, index: Array) -> Self:
-        """The same for some of the functions."""
+        """Take what belongs to some of the functions.
+
+        Parameters
+        ----------
+        index : ndarray of int
+            Which ones.
+
+        Returns
+        -------
+        Gaussian
+            These sites, unless they hold sums over functions.
+        """
         return self
 
     def log_normaliser(self, beta: float) -> float:
-        """The logarithm of the constant before the exponential of all sites, for one target."""
+        """Compute the logarithm of the constant before the exponential of all sites.
+
+        Parameters
+        ----------
+        beta : float
+            The noise precision.
+
+        Returns
+        -------
+        float
+            For one target.
+        """
         found = 0.5 * self.size * math.log(beta / (2.0 * math.pi))
         return found if self.unequal is None else found + self.unequal.constant / self.n_targets
 
     def log_noise_density(self, beta: float) -> float:
-        """``c log β − d β``, the log density of log β up to a constant.  # T01 (6), (36)"""
+        """Compute the log density of log β, up to a constant.
+
+        It is ``c log β − d β``.  # T01 (6), (36)
+
+        Parameters
+        ----------
+        beta : float
+            The noise precision.
+
+        Returns
+        -------
+        float
+            In nats.
+        """
         return self.noise_shape * math.log(beta) - self.rate * beta
 
     @cached_property
     def rate(self) -> float:
-        """d in units of the levels, the mean over the targets."""
+        """The number d in units of the levels, the mean over the targets."""
         if self.levels is None:
             return self.noise_rate
         return self.noise_rate * float(np.mean(self.levels**-2.0))
 
     def rows(self, part: slice | Array) -> Gaussian:
-        """Some of the samples."""
+        """Take some of the samples.
+
+        Parameters
+        ----------
+        part : slice or ndarray
+            Which ones.
+
+        Returns
+        -------
+        Gaussian
+            Sites of these.
+        """
         unequal = None if self.unequal is None else self.unequal.rows(part)
         return replace(self, target=self.target[part], counts=self.counts[part], unequal=unequal)
 
     def relevelled(self, misfits: Array) -> Gaussian:
-        """The same with the levels that are most likely.
+        """Find the most likely levels of several targets.
 
-        `misfits` are ``zᵀC⁻¹z/β`` of each target, (T,): the evidence of target k is that of
-        ``N(0, r_k² C)``.
+        The evidence of target k is that of ``N(0, r_k² C)``.
+
+        Parameters
+        ----------
+        misfits : ndarray, (T,)
+            ``zᵀC⁻¹z/β`` of each target.
+
+        Returns
+        -------
+        Gaussian
+            With these levels.
         """
         if self.levels is None or self.noise_variance is not None or self.n_targets == 1:
             return self
@@ -126,9 +222,17 @@ class Gaussian:
         return replace(self, target=self.target / factors, levels=self.levels * factors)
 
     def reweighted(self, squares: Array) -> Gaussian:
-        """The same with the most likely noise of the samples.
+        """Find the most likely noise of the samples.
 
-        `squares` are ``β Σ_k E(z_nk − f_nk)²``, (N,).
+        Parameters
+        ----------
+        squares : ndarray, (N,)
+            ``β Σ_k E(z_nk − f_nk)²``.
+
+        Returns
+        -------
+        Gaussian
+            With this noise.
         """
         if self.unequal is None:
             return self

@@ -29,7 +29,8 @@ from sparsebayes.engine.linalg import expand, fold
 from sparsebayes.engine.model.design import Dense, Design, probe
 from sparsebayes.engine.model.mode import ActiveFunctions, Point, expand_at, find_mode
 from sparsebayes.engine.model.posterior import State, alpha_gradient
-from sparsebayes.engine.model.priors import Flat, Prior
+from sparsebayes.engine.model.prior import Prior
+from sparsebayes.engine.model.priors import Flat
 from sparsebayes.engine.model.problem import (
     AdaptableProblem,
     CandidateProducts,
@@ -64,6 +65,33 @@ class Latent(AdaptableProblem):
     a function's weights have one precision and are kept or left together; else each is a
     "function" of this problem by itself. β is a power of the likelihood, 1 but while a solver
     explores.
+
+    Parameters
+    ----------
+    design : Design
+        The functions at the samples.
+    prior : Prior
+        On the precisions.
+    sites : Sites
+        The labels and their likelihood.
+    share : bool, default=False
+        Whether the weights of a function in several f have one precision.
+
+    See Also
+    --------
+    Exact : The problem with Gaussian noise.
+    Logit : Labels of two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Flat, Latent, Logit, Sequential, run
+    >>> x = np.random.default_rng(0).standard_normal((80, 3))
+    >>> labels = np.where(x[:, 0] + 0.5 * x[:, 1] ** 3 > 0, 1.0, -1.0)
+    >>> problem = Latent(Dense(x), Flat(), Logit(labels, np.ones(80)))
+    >>> found = run(Sequential(), problem, max_iter=500, tol=0.01, rng=np.random.default_rng(0))
+    >>> found.stop.converged, 0 in found.state.active
+    (True, True)
     """
 
     beta = 1.0
@@ -200,7 +228,7 @@ class Latent(AdaptableProblem):
         return state if np.isfinite(state.objective) else None
 
     def candidate_products(self, state: State) -> CandidateProducts:
-        """O(N M S K), in one pass over the design."""
+        # O(N M S K), in one pass over the design.
         near = self._near(state)
         expansion, beta = near.expansion, state.beta
         size, outputs, count = state.mean.size, self.n_outputs, self.design.shape[1]
@@ -270,11 +298,9 @@ class Latent(AdaptableProblem):
         return np.unique(function) if self.n_outputs > 1 else function
 
     def derivatives(self, state: State) -> tuple[Array, float, Array]:
-        """With B moving along where the evidence is Laplace's.
-
-        With a smoothed likelihood B is held: consistent sites are stationary (V = "prior" is not
-        consistent, and there the derivatives are not exact).
-        """
+        # B moves along where the evidence is Laplace's. With a smoothed likelihood it is held:
+        # consistent sites are stationary (V = "prior" is not consistent, and there the derivatives
+        # are not exact).
         near = self._near(state)
         functions, expansion, beta = near.functions, near.expansion, state.beta
         rows, output, mean = functions.rows, functions.output, state.mean

@@ -12,7 +12,7 @@ import numpy as np
 from sparsebayes.engine.model.design import Design
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State
-from sparsebayes.engine.model.priors import Prior
+from sparsebayes.engine.model.prior import Prior
 
 Array = np.ndarray
 
@@ -92,11 +92,14 @@ class EstimatedNoise(Protocol):
 
 
 class Problem(ABC):
-    """``log p(data | α, β) + log p(α)`` as a function of the active set, α and β.
+    """The objective ``log p(data | α, β) + log p(α)``, as a function of the active set, α and β.
+
+    It is all that a solver sees: no solver knows which design, prior or sites it was given.
 
     Attributes
     ----------
     prior : Prior
+        On the precisions.
     n_functions, n_samples : int, float
         Repeated samples count as often as they occur.
     noise : EstimatedNoise or None
@@ -109,6 +112,20 @@ class Problem(ABC):
         How many functions a restricted problem may have.
     group : int
         Weights of each function, which share its precision.
+
+    See Also
+    --------
+    Exact : With Gaussian noise.
+    Latent : With labels.
+    run : Runs a solver on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Problem
+    >>> problem = Exact(Dense(np.eye(3)), Flat(), Gaussian(np.arange(3.0), np.ones(3)))
+    >>> isinstance(problem, Problem), problem.n_functions
+    (True, 3)
     """
 
     prior: Prior
@@ -121,10 +138,12 @@ class Problem(ABC):
 
     @property
     def n_functions(self) -> int:
+        """The number M of functions."""
         return self.norms.size
 
     @property
     def noise(self) -> EstimatedNoise | None:
+        """What concerns β, None where it is not estimated."""
         return None
 
     @property
@@ -141,46 +160,144 @@ class Problem(ABC):
 
     @abstractmethod
     def evaluate(self, active: Array, alpha: Array, beta: float) -> State | None:
-        """The state with these functions and precisions."""
+        """Build a state from nothing.
+
+        Parameters
+        ----------
+        active : ndarray of int, (S,)
+            Its functions.
+        alpha : ndarray, (S,)
+            Their precisions.
+        beta : float
+            The noise precision.
+
+        Returns
+        -------
+        State or None
+            None where rounding leaves no state.
+        """
 
     @abstractmethod
     def move(self, state: State, alpha: Array, beta: float) -> State | None:
-        """The same functions with other precisions."""
+        """Give the functions of a state other precisions.
+
+        Parameters
+        ----------
+        state : State
+            Where to begin.
+        alpha : ndarray, (S,)
+            The new precisions.
+        beta : float
+            The noise precision.
+
+        Returns
+        -------
+        State or None
+            None where rounding leaves no state.
+        """
 
     @abstractmethod
     def shrink(self, state: State, keep: Array) -> State | None:
-        """The same state with the functions of a mask only."""
+        """Take functions out of a state.
+
+        Parameters
+        ----------
+        state : State
+            Where to begin.
+        keep : ndarray of bool, (S,)
+            Which functions stay.
+
+        Returns
+        -------
+        State or None
+            None where rounding leaves no state.
+        """
 
     @abstractmethod
     def grow(self, state: State, chosen: Array, alpha: Array) -> State | None:
-        """The same state with further functions."""
+        """Add functions to a state.
+
+        Parameters
+        ----------
+        state : State
+            Where to begin.
+        chosen : ndarray of int, (k,)
+            Which functions come in.
+        alpha : ndarray, (k,)
+            Their precisions.
+
+        Returns
+        -------
+        State or None
+            None where rounding leaves no state.
+        """
 
     # Which functions should join.
 
     @abstractmethod
     def candidate_products(self, state: State) -> CandidateProducts:
-        """Of all functions."""
+        """Multiply all functions with the data and with the model.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        CandidateProducts
+            In the metric of the state's B.
+        """
 
     @abstractmethod
     def overlaps(self, state: State, index: Array) -> Callable[[int], Array]:
-        """A function of i that gives ``φ_iᵀBφ_j`` for all weights j of `index`.
+        """Prepare the products of some functions with each other.
 
-        i counts in `index`; there is a row for each weight of i.
+        Parameters
+        ----------
+        state : State
+            The model, whose B is the metric.
+        index : ndarray of int
+            Which functions.
+
+        Returns
+        -------
+        callable
+            A function of i, which counts in `index`, that gives ``φ_iᵀBφ_j`` for all weights j of
+            these functions; there is a row for each weight of i.
         """
 
     def residuals(self, state: State) -> Reduced | None:
-        """Of all functions, with more digits than differences of products have.
+        """Reduce all functions, with more digits than differences of products have.
 
-        None where there is no way to get them.
+        Parameters
+        ----------
+        state : State
+            The model that is taken out of them.
+
+        Returns
+        -------
+        Reduced or None
+            None where there is no way to get them.
         """
         return None
 
     def rescaled_evidences(self, state: State, factors: Array, betas: Array) -> Array | None:
-        """The evidence with all precisions multiplied by each factor, and with each β.
+        """Compute the evidence with all precisions multiplied by each factor, and with each β.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+        factors : ndarray, (F,)
+            Of the precisions.
+        betas : ndarray, (B,)
+            Noise precisions.
 
         Returns
         -------
-        evidences : ndarray, (factors, betas), or None where they are to be had one by one only
+        ndarray, (F, B), or None
+            None where they are to be had one by one only.
         """
         return None
 
@@ -190,33 +307,82 @@ class Problem(ABC):
         return False
 
     def revised(self, state: State) -> Self:
-        """The same problem with what the sites find given a state.
+        """Find what the sites have to find, given a state.
 
-        Its objective at the same functions and precisions is no lower.
+        The objective at the same functions and precisions is no lower then.
+
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        Problem
+            The same with other sites.
         """
         return self
 
     @abstractmethod
     def distinct(self) -> Array:
-        """All functions but those that repeat an earlier one, as far as three products tell."""
+        """List all functions but those that repeat an earlier one, as far as three products tell.
+
+        Returns
+        -------
+        ndarray of int
+            Ascending.
+        """
 
     @abstractmethod
     def uncharged(self) -> Self:
-        """The same problem with a flat prior."""
+        """Take a flat prior instead.
+
+        Returns
+        -------
+        Problem
+            Otherwise the same.
+        """
 
     @abstractmethod
     def restrict(self, index: Array) -> Self:
-        """The same problem with these functions only, numbered in this order."""
+        """Take some of the functions.
+
+        Parameters
+        ----------
+        index : ndarray of int, (k,)
+            Which ones.
+
+        Returns
+        -------
+        Problem
+            With these only, numbered in this order.
+        """
 
 
 class AdaptableProblem(Problem):
     """A problem whose functions may change: what learning their length scales asks besides.
 
+    Both problems of the package are such.
+
     Attributes
     ----------
     design : Design
+        The functions.
     n_outputs : int
         Weights that a column of the design may have.
+
+    See Also
+    --------
+    Adaptive : The solver that asks this.
+    Problem : What every solver asks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian
+    >>> problem = Exact(Dense(np.eye(3)), Flat(), Gaussian(np.arange(3.0), np.ones(3)))
+    >>> problem.rebase(Dense(np.ones((3, 1)))).n_functions
+    1
     """
 
     design: Design
@@ -229,28 +395,83 @@ class AdaptableProblem(Problem):
 
     @abstractmethod
     def rebase(self, design: Design) -> Self:
-        """The same problem with other functions in the place of these."""
+        """Put other functions in the place of these.
+
+        Parameters
+        ----------
+        design : Design
+            The other functions.
+
+        Returns
+        -------
+        AdaptableProblem
+            Otherwise the same.
+        """
 
     def relevelled(self, misfits: Array) -> Self:
-        """The same problem with the noise levels of several targets where these are so noisy.
+        """Set the noise levels of several targets to what some model leaves of each.
 
-        `misfits` are ``zᵀC⁻¹z`` of each target for some model of all, up to a factor.
+        Parameters
+        ----------
+        misfits : ndarray, (T,)
+            ``zᵀC⁻¹z`` of each target for some model of all, up to a factor.
+
+        Returns
+        -------
+        AdaptableProblem
+            With these levels.
         """
         return self
 
     @abstractmethod
     def used(self, index: Array) -> Array:
-        """The columns of the design that `restrict` keeps for these functions, in order."""
+        """List the columns of the design that `restrict` keeps for some functions.
+
+        Parameters
+        ----------
+        index : ndarray of int
+            Which functions.
+
+        Returns
+        -------
+        ndarray of int
+            Columns, in order.
+        """
 
     @abstractmethod
     def plain(self, design: Design, rows: slice) -> Self:
-        """Other functions on some of the samples, with a flat prior and no grouping."""
+        """Take other functions on some of the samples, with a flat prior and no grouping.
+
+        Parameters
+        ----------
+        design : Design
+            The functions there.
+        rows : slice
+            Which samples.
+
+        Returns
+        -------
+        AdaptableProblem
+            A smaller problem.
+        """
 
     @abstractmethod
     def derivatives(self, state: State) -> tuple[Array, float, Array]:
-        """Those of the objective: by log α, log β and the columns `used` by the state, (N, k).
+        """Differentiate the objective.
 
-        That by log β is of no use where the noise is not estimated.
+        Parameters
+        ----------
+        state : State
+            The model.
+
+        Returns
+        -------
+        by_alpha : ndarray, (S,)
+            With respect to log α.
+        by_beta : float
+            With respect to log β; of no use where the noise is not estimated.
+        by_columns : ndarray, (N, k)
+            With respect to the columns `used` by the state.
         """
 
 

@@ -283,3 +283,18 @@ class Residuals:
 def _square(values: Array) -> float:
     """The squared length, the mean over the targets if there are several."""
     return float(np.vdot(values, values)) / (1 if values.ndim == 1 else values.shape[1])
+
+
+def rescaled_terms(columns: Array, targets: Array, factors: Array, betas: Array) -> Array:
+    """``log|D| + β zᵀD⁻¹z`` for ``D = I + β/factor ΦΦᵀ``, (factors, betas), the mean over targets.
+
+    By the singular values of Φ, which all of them share.
+    """
+    size = columns.shape[1]
+    turned = linalg.triangle(np.column_stack([columns, targets]))
+    left, values, _ = np.linalg.svd(turned[:size, :size])
+    inside = linalg.mean_square(left.T @ turned[:size, size:])  # of the targets' coordinates
+    outside = float(np.square(turned[size:, size:]).sum()) / (turned.shape[1] - size)
+    spread = 1.0 + np.multiply.outer(np.divide.outer(betas, factors), values**2).T
+    misfits = betas * ((inside[:, None, None] / spread).sum(axis=0) + outside)
+    return np.log(spread).sum(axis=0) + misfits

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 from scipy.special import expit, log_expit, log_ndtr
 
-from sparsebayes.engine.model.once import Once
+from sparsebayes.engine.once import Once
 
 Array = np.ndarray
 
@@ -78,8 +78,46 @@ class SiteExpansion(ABC):
         return gram
 
 
-class Sites(Protocol):
+class LabelLikelihood(Protocol):
+    """What a likelihood of labels answers."""
+
+    def expand(self, f: Array, cavity: Array | None) -> SiteExpansion:
+        """Expand the log likelihood to second order.
+
+        Parameters
+        ----------
+        f : ndarray, (N, K)
+            Latent values to expand around.
+        cavity : ndarray, (N,), or None
+            Variances V by which the likelihood is smoothed.
+
+        Returns
+        -------
+        SiteExpansion
+            Value, slopes and curvature.
+        """
+        ...
+
+    def plain(self, rows: slice) -> Sites:
+        """Take some of the samples, not smoothed.
+
+        Parameters
+        ----------
+        rows : slice
+            Which ones.
+
+        Returns
+        -------
+        Sites
+            With V = 0.
+        """
+        ...
+
+
+class Sites(LabelLikelihood, Protocol):
     """Labels with a likelihood of one f per sample and output.
+
+    Sites of your own have the attributes and methods listed here.
 
     Attributes
     ----------
@@ -90,22 +128,34 @@ class Sites(Protocol):
     cavity : {"none", "prior", "posterior"}
         What V is: 0, the variance of f under the prior, or the one that the other samples leave.
         The last two need one output.
+
+    See Also
+    --------
+    Logit : Two classes.
+    Probit : Two classes, with mean fields.
+    Softmax : Several classes.
+    Gaussian : Numbers instead of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Logit
+    >>> sites = Logit(np.array([1.0, -1.0]), np.ones(2))
+    >>> sites.outputs, sites.cavity
+    (1, 'none')
     """
 
     @property
-    def weights(self) -> Array: ...
-    @property
-    def outputs(self) -> int: ...
-    @property
-    def cavity(self) -> str: ...
+    def weights(self) -> Array:
+        """How often each sample counts, (N,)."""
 
-    def expand(self, f: Array, cavity: Array | None) -> SiteExpansion:
-        """The log likelihood around f, (N, K), with V in `cavity`, (N,), or None."""
-        ...
+    @property
+    def outputs(self) -> int:
+        """The number K of latent values of a sample."""
 
-    def plain(self, rows: slice) -> Sites:
-        """Some of the samples, with V = 0."""
-        ...
+    @property
+    def cavity(self) -> str:
+        """What smooths the likelihood: "none", "prior" or "posterior"."""
 
 
 class OneOutput(SiteExpansion):
@@ -134,8 +184,31 @@ class OneOutput(SiteExpansion):
 
 
 @dataclass(frozen=True)
-class Logit:
-    """``p(t|f) = 1/(1 + exp(−t f))``, t = ±1.  # T01 (23)"""
+class Logit(LabelLikelihood):
+    """The logistic likelihood of two classes.
+
+    It is ``p(t|f) = 1/(1 + exp(−t f))``, t = ±1.  # T01 (23)
+
+    Parameters
+    ----------
+    labels : ndarray, (N,)
+        1 or -1.
+    weights : ndarray, (N,)
+        How often each sample counts.
+
+    See Also
+    --------
+    Softmax : Several classes.
+    Latent : The problem with these sites.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Logit
+    >>> sites = Logit(np.array([1.0, -1.0]), np.ones(2))
+    >>> round(sites.expand(np.zeros((2, 1)), None).value, 3)
+    -1.386
+    """
 
     labels: Array
     weights: Array
@@ -205,12 +278,34 @@ class _ResidualsExpansion(OneOutput):
 
 
 @dataclass(frozen=True)
-class Probit:
-    """``p(t|f) = Φ(t f)``, t = ±1, smoothed with V as `cavity` says.
+class Probit(LabelLikelihood):
+    """The probit likelihood of two classes, smoothed as `cavity` says.
 
-    "none" is V = 0, Laplace's method; "prior" V = diag(ΦA⁻¹Φᵀ), the naive mean field; "posterior"
-    the variance that the other samples leave, the adaptive TAP mean field (which is expectation
-    propagation).
+    It is ``p(t|f) = Φ(t f)``, t = ±1, averaged over a normal f of variance V.
+
+    Parameters
+    ----------
+    labels : ndarray, (N,)
+        1 or -1.
+    weights : ndarray, (N,)
+        How often each sample counts.
+    cavity : {"none", "prior", "posterior"}, default="none"
+        "none" is V = 0, Laplace's method; "prior" V = diag(ΦA⁻¹Φᵀ), the naive mean field;
+        "posterior" the variance that the other samples leave, the adaptive TAP mean field (which is
+        expectation propagation).
+
+    See Also
+    --------
+    Logit : Without mean fields.
+    sparsebayes.RVC : Has it as ``link="probit"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Probit
+    >>> sites = Probit(np.array([1.0, -1.0]), np.ones(2))
+    >>> round(sites.expand(np.zeros((2, 1)), None).value, 3)
+    -1.386
     """
 
     labels: Array
@@ -294,8 +389,33 @@ def _mills(a: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True)
-class Softmax:
-    """``p(t = k|f) = exp(f_k)/Σ_l exp(f_l)``, labels 0 to K − 1.  # T01 (28)"""
+class Softmax(LabelLikelihood):
+    """The likelihood of several classes.
+
+    It is ``p(t = k|f) = exp(f_k)/Σ_l exp(f_l)``, labels 0 to K − 1.  # T01 (28)
+
+    Parameters
+    ----------
+    labels : ndarray of int, (N,)
+        Numbers of classes.
+    weights : ndarray, (N,)
+        How often each sample counts.
+    outputs : int
+        K, the number of classes.
+
+    See Also
+    --------
+    Logit : Two classes.
+    Latent : The problem with these sites.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Softmax
+    >>> sites = Softmax(np.array([0, 2]), np.ones(2), 3)
+    >>> round(sites.expand(np.zeros((2, 3)), None).value, 3)
+    -2.197
+    """
 
     labels: Array
     weights: Array
@@ -304,6 +424,7 @@ class Softmax:
 
     @cached_property
     def onehot(self) -> Array:
+        """A column for each class, 1 where a label is that class."""
         return np.eye(self.outputs)[self.labels]
 
     def expand(self, f: Array, cavity: Array | None) -> _SoftmaxExpansion:

@@ -13,8 +13,9 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from sparsebayes.engine.model.design import Design, gram, probe
+from sparsebayes.engine.model.design import Design, probe
 from sparsebayes.engine.model.gaussian import Gaussian
+from sparsebayes.engine.model.gram import gram
 from sparsebayes.engine.model.sites import OneOutput, Sites
 
 Array = np.ndarray

@@ -21,7 +21,22 @@ Array = np.ndarray
 
 
 class Stop(Enum):
-    """Why a solver stopped, and what to do about it."""
+    """Why a solver stopped, and what to do about it.
+
+    The value of a member is a sentence, which estimators have as `stop_reason_`.
+
+    See Also
+    --------
+    Solution : Its `stop` is one of these.
+
+    Examples
+    --------
+    >>> from sparsebayes.engine import Stop
+    >>> Stop.MAX_ITER.value
+    'stopped at max_iter before convergence; raise max_iter, or raise tol'
+    >>> Stop.MAX_ITER.converged
+    False
+    """
 
     CONVERGED = "converged: no addition, deletion or re-estimation gains more than tol"
     FLOOR = "converged with the noise at the limit of rounding: the model interpolates the targets"
@@ -46,6 +61,7 @@ class Stop(Enum):
 
     @property
     def converged(self) -> bool:
+        """Whether nothing more was to be gained."""
         return self in (Stop.CONVERGED, Stop.FLOOR)
 
 
@@ -53,19 +69,38 @@ class Stop(Enum):
 class Step:
     """A state that a solver reached.
 
-    Attributes
+    Solvers yield steps, and the driver counts and records them.
+
+    Parameters
     ----------
     state : State
-    accepted : bool
+        The model.
+    accepted : bool, default=True
         Whether it continues the path of the result, or only explores.
-    back : bool
+    back : bool, default=False
         Whether the solver gives up what it reached and goes on from this lower state.
-    theta : ndarray or None
+    theta : ndarray or None, default=None
         The log scales of the functions, where they are learned.
-    end : bool
+    end : bool, default=False
         Whether it is an end by itself, to which a fit that collapses later may go back.
-    problem : Problem or None
+    problem : Problem or None, default=None
         Of which it is a state, where that is not the one that the solver was given.
+
+    See Also
+    --------
+    Solver : Yields steps.
+    run : Takes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import EM, Dense, Exact, Flat, Gaussian
+    >>> x = np.linspace(0.0, 1.0, 20)
+    >>> problem = Exact(Dense(np.vander(x, 4)), Flat(), Gaussian(np.sin(5 * x), np.ones(20)))
+    >>> climb = EM().climb(problem, 0.01, np.random.default_rng(0))
+    >>> first, second = next(climb), next(climb)
+    >>> first.accepted, bool(second.state.objective > first.state.objective)
+    (True, True)
     """
 
     state: State
@@ -86,10 +121,53 @@ P_contra = TypeVar("P_contra", bound=Problem, contravariant=True)
 class Solver(Protocol[P_contra]):
     """A way to climb the objective of a problem.
 
+    A solver of your own is a class with the method `climb`.
+
     One that asks more than `Problem` declares names the class that declares it in `needs`.
+
+    See Also
+    --------
+    Sequential : The usual one.
+    EM : From all functions downward.
+    Subspace : By functions drawn at random.
+    run : Runs one.
+
+    Examples
+    --------
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.engine import Step, Stop
+    >>> class Nothing:
+    ...     def climb(self, problem, tol, rng):
+    ...         state = problem.evaluate(problem.distinct()[:0], problem.norms[:0], problem.beta)
+    ...         yield Step(state)
+    ...         return Stop.CONVERGED
+    >>> model = RVR("linear", solver=Nothing(), calibrate=None).fit([[0], [1], [2]], [1, 2, 6])
+    >>> model.predict([[2]])
+    array([3.])
     """
 
-    def climb(self, problem: P_contra, tol: float, rng: np.random.Generator) -> Climb: ...
+    def climb(self, problem: P_contra, tol: float, rng: np.random.Generator) -> Climb:
+        """Climb the objective of a problem, one step after another.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is maximised.
+        tol : float
+            The gain below which a step is not worth it, in nats.
+        rng : Generator
+            Draws all that is random.
+
+        Returns
+        -------
+        Stop
+            Why it ended.
+
+        Yields
+        ------
+        Step
+            Each state that it reaches.
+        """
 
 
 def check_needs(solver: Solver, problem: Problem) -> None:
@@ -108,18 +186,37 @@ def check_needs(solver: Solver, problem: Problem) -> None:
 class Solution:
     """What a solver found.
 
-    Attributes
+    Estimators take their attributes from it.
+
+    Parameters
     ----------
     state : State
+        The model.
     path : ndarray
         The objective along the accepted states.
     n_iter : int
         All steps, the exploratory ones included.
     stop : Stop
+        Why it ended.
     problem : Problem
         Of which it is the best state found: what was revised on the way is in its sites.
-    theta : ndarray or None
+    theta : ndarray or None, default=None
         The log scales of the functions, where they are learned.
+
+    See Also
+    --------
+    run : Gives one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Sequential, run
+    >>> x = np.linspace(0.0, 1.0, 20)
+    >>> problem = Exact(Dense(np.vander(x, 4)), Flat(), Gaussian(np.sin(5 * x), np.ones(20), 0.01))
+    >>> rng = np.random.default_rng(0)
+    >>> found = run(Sequential(), problem, max_iter=100, tol=0.01, rng=rng)
+    >>> found.stop.converged, bool(found.path[-1] == found.state.objective)
+    (True, True)
     """
 
     state: State
@@ -133,10 +230,22 @@ class Solution:
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a search.
 
-    Attributes
+    What was found until then is not lost.
+
+    Parameters
     ----------
     solution : Solution
         The best found until then.
+
+    See Also
+    --------
+    run : Raises it.
+
+    Examples
+    --------
+    >>> from sparsebayes.engine import Interrupted
+    >>> issubclass(Interrupted, KeyboardInterrupt)
+    True
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -156,10 +265,51 @@ def run(
     rng: np.random.Generator,
     report: Report | None = None,
 ) -> Solution:
-    """Run `solver` for at most `max_iter` steps.
+    """Run a solver, and keep the best state that it reaches.
 
-    `report` is called after each step and asks for an end by returning True. Ctrl-C raises
-    `Interrupted`, which has the solution until then.
+    The driver counts, records and reports; a solver only says where it is.
+
+    Parameters
+    ----------
+    solver : Solver
+        How to climb.
+    problem : Problem
+        What is maximised.
+    max_iter : int
+        The largest number of steps.
+    tol : float
+        The gain below which a step is not worth it, in nats.
+    rng : Generator
+        Draws all that is random.
+    report : callable or None, default=None
+        Called after each step with its number and the step; asks for an end by returning True.
+
+    Returns
+    -------
+    Solution
+        The best state, and how it was reached.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C, with the solution until then.
+
+    See Also
+    --------
+    Exact : A problem with Gaussian noise.
+    Latent : A problem with labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Sequential, run
+    >>> x = np.linspace(-10, 10, 100)
+    >>> z = np.sinc(x / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(100)
+    >>> bumps = Dense(np.exp(-0.5 * (np.subtract.outer(x, x) / 2) ** 2))
+    >>> problem = Exact(bumps, Flat(), Gaussian(z, np.ones(100)))
+    >>> found = run(Sequential(), problem, max_iter=1000, tol=0.01, rng=np.random.default_rng(0))
+    >>> found.state.active.size, round(float(1 / np.sqrt(found.state.beta)), 2)
+    (6, 0.09)
     """
     check_needs(solver, problem)
     at: Problem = problem

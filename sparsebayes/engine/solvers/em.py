@@ -21,7 +21,7 @@ from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score, spread
-from sparsebayes.engine.solvers.driver import Climb, Step, Stop, finish, start
+from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, finish, start
 from sparsebayes.engine.solvers.refine import Refiner, prune, reestimate
 
 Array = np.ndarray
@@ -137,8 +137,35 @@ def spread_variance(problem: Problem, active: Array) -> State | None:
 
 @guided
 @dataclass(frozen=True)
-class EM:
-    """Start from all functions; `mackay` chooses the faster updates."""
+class EM(Solver[Problem]):
+    """Start from all functions, and re-estimate their precisions until most have left.
+
+    EM never lowers the objective, and MacKay's updates are faster [1]_. Both take the cube of the
+    number of functions at first.
+
+    Parameters
+    ----------
+    mackay : bool, default=False
+        Whether to take the faster updates.
+
+    See Also
+    --------
+    Sequential : Starts from none, and is faster and no worse.
+    Subspace : EM with some functions at a time.
+
+    References
+    ----------
+    .. [1] M. Tipping, "Sparse Bayesian learning and the relevance vector machine", 2001, app. A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import EM, RVR
+    >>> X = np.linspace(0.0, 1.0, 30)[:, None]
+    >>> y = np.sin(5 * X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(30)
+    >>> RVR("polynomial", solver=EM(mackay=True)).fit(X, y).converged_
+    True
+    """
 
     mackay: bool = False
 

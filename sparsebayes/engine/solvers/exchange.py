@@ -16,7 +16,7 @@ import numpy as np
 
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
-from sparsebayes.engine.solvers.driver import Climb, Path, Step, collapsed, finish
+from sparsebayes.engine.solvers.driver import Climb, Path, Solver, Step, collapsed, finish
 from sparsebayes.engine.solvers.sequential import Sequential
 
 Array = np.ndarray
@@ -28,12 +28,26 @@ _SWEEPS = 2  # over all proposals; what gains nothing twice will not later
 
 @dataclass(frozen=True, eq=False)
 class Swap:
-    """A proposal.
+    """A proposal: functions to take out, and others that may come in.
 
-    Attributes
+    Proposals come from whoever knows which functions are alike.
+
+    Parameters
     ----------
     drop, pool : ndarray of int
         Functions to take out, and those that may come in instead, at first.
+
+    See Also
+    --------
+    Exchanging : Tries proposals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Swap
+    >>> swap = Swap(drop=np.array([3, 4]), pool=np.arange(10, 20))
+    >>> swap.drop.size, swap.pool.size
+    (2, 10)
     """
 
     drop: Array
@@ -41,13 +55,32 @@ class Swap:
 
 
 @dataclass(frozen=True)
-class Exchanging:
+class Exchanging(Solver[Problem]):
     """The sequential solver, and exchanges from where it ended.
 
-    Attributes
+    An exchange is kept if it raises the objective.
+
+    Parameters
     ----------
     swaps : sequence of Swap
-    solver : Sequential
+        What to try.
+    solver : Sequential, default=Sequential()
+        The search before.
+
+    See Also
+    --------
+    Swap : One exchange.
+    Sequential : The solver by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Exchanging, Flat, Gaussian, Swap, run
+    >>> x = np.linspace(0.0, 1.0, 40)
+    >>> problem = Exact(Dense(np.vander(x, 6)), Flat(), Gaussian(np.exp(x), np.ones(40), 0.01))
+    >>> solver = Exchanging([Swap(np.array([5]), np.arange(5))])
+    >>> run(solver, problem, max_iter=500, tol=0.01, rng=np.random.default_rng(0)).stop.converged
+    True
     """
 
     swaps: Sequence[Swap]

@@ -24,14 +24,35 @@ _TURNS = 200  # at most, one after the other; a few are usual
 
 
 @dataclass(frozen=True, eq=False)
-class InTurns:
+class InTurns(Solver[Problem]):
     """The search of a solver, and turns from where it ends.
 
-    Attributes
+    For what is found in turns with the model: the noise levels of several targets, and noise that
+    differs between samples.
+
+    Parameters
     ----------
     solver : Solver
-    searches : int
+        The search.
+    searches : int, default=3
         How often the model may be searched for.
+
+    See Also
+    --------
+    Problem : Its `in_turns` says whether there is something to be found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian, InTurns, Sequential, run
+    >>> x = np.linspace(0.0, 1.0, 40)
+    >>> noise = np.random.default_rng(0).standard_normal((40, 2)) * [0.1, 0.5]
+    >>> sites = Gaussian(np.column_stack([x, 1 - x]) + noise, np.ones(40), levels=np.ones(2))
+    >>> problem = Exact(Dense(np.vander(x, 4)), Flat(), sites)
+    >>> solver = InTurns(Sequential())
+    >>> found = run(solver, problem, max_iter=500, tol=0.01, rng=np.random.default_rng(0))
+    >>> found.problem.sites.levels.round(1)
+    array([0.4, 2.3])
     """
 
     solver: Solver

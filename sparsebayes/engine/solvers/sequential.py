@@ -30,7 +30,16 @@ from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers import trials
 from sparsebayes.engine.solvers.candidates import Scores, score, spread
-from sparsebayes.engine.solvers.driver import Climb, Path, Step, Stop, collapsed, finish, start
+from sparsebayes.engine.solvers.driver import (
+    Climb,
+    Path,
+    Solver,
+    Step,
+    Stop,
+    collapsed,
+    finish,
+    start,
+)
 from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Effort, Policy
 from sparsebayes.engine.solvers.refine import stationary
@@ -53,17 +62,41 @@ Searcher = Callable[[Problem, State, float], Path]
 
 @guided
 @dataclass(frozen=True, repr=False)
-class Sequential:
+class Sequential(Solver[Problem]):
     """Additions in blocks, joint re-estimation, and ways out where that stalls.
 
-    Attributes
+    It begins with no function and adds those that gain most [1]_. Where the search may have stalled
+    it tries other starts; what is tried, and how long, says its policy.
+
+    Parameters
     ----------
-    policy : Policy
+    policy : Policy, default=Policy()
         How far to search.
-    n_restarts : int
+    n_restarts : int, default=0
         Further starts at random; the highest sane end is kept.
-    brief : bool
+    brief : bool, default=False
         Whether to try the first strategies only.
+
+    See Also
+    --------
+    EM : From all functions downward.
+    Subspace : By functions drawn at random.
+    sparsebayes.RVR : Takes a solver, or its name.
+
+    References
+    ----------
+    .. [1] M. Tipping, A. Faul, "Fast marginal likelihood maximisation for sparse Bayesian models",
+       AISTATS 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR, Sequential
+    >>> X = np.linspace(-10, 10, 60)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(60)
+    >>> model = RVR(solver=Sequential(n_restarts=2), adapt=None, random_state=0).fit(X, y)
+    >>> model.converged_, model.relevance_.size < 20
+    (True, True)
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -81,7 +114,13 @@ class Sequential:
         return f"Sequential({', '.join(told)})"
 
     def quick(self) -> Sequential:
-        """The same with less effort, for fits that are repeated."""
+        """Make the same solver with less effort, for fits that are repeated.
+
+        Returns
+        -------
+        Sequential
+            Brief, without restarts.
+        """
         return replace(self, brief=True, n_restarts=0)
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
@@ -108,11 +147,51 @@ class Sequential:
         return Stop.FLOOR if collapsed(problem, credible) else Stop.HELD
 
     def resume(self, problem: Problem, state: State, tol: float) -> Path:
-        """Go on from a state until no single step gains more than `tol`."""
+        """Go on from a state until no single step gains more than `tol`.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is maximised.
+        state : State
+            Where to begin.
+        tol : float
+            The gain below which a step is not worth it.
+
+        Returns
+        -------
+        State
+            The last.
+
+        Yields
+        ------
+        Step
+            Each state that it reaches.
+        """
         return (yield from self._everywhere(problem, state, self._settle, tol))
 
     def regrow(self, problem: Problem, state: State, tol: float) -> Path:
-        """Go on from a state that lacks much: large gains first."""
+        """Go on from a state that lacks much: large gains first.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is maximised.
+        state : State
+            Where to begin.
+        tol : float
+            The gain below which a step is not worth it.
+
+        Returns
+        -------
+        State
+            The last.
+
+        Yields
+        ------
+        Step
+            Each state that it reaches.
+        """
         effort = self.policy.first_effort(problem.n_functions)
         state = yield from grow(problem, state, effort, self.policy)
         return (yield from self._settle(problem, state, tol))

@@ -19,25 +19,46 @@ import numpy as np
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score
-from sparsebayes.engine.solvers.driver import Climb, Step, start
+from sparsebayes.engine.solvers.driver import Climb, Solver, Step, start
 from sparsebayes.engine.solvers.em import close, cycle
 
 
 @guided
 @dataclass(frozen=True)
-class Subspace:
-    """Parameters of the growth.
+class Subspace(Solver[Problem]):
+    """EM in a subspace that grows by functions drawn at random.
 
-    Attributes
+    For more functions than EM can start with [1]_.
+
+    Parameters
     ----------
-    n_add : int
+    n_add : int, default=59
         Functions drawn at a time; 59 contain one of the best 5 % with probability 0.95.
-    n_cycles : int
+    n_cycles : int, default=10
         EM cycles between draws.
-    size : int or None
+    size : int or None, default=None
         If given, each draw fills the active set up to this size.
-    mackay : bool
+    mackay : bool, default=True
         Whether to use the faster updates.
+
+    See Also
+    --------
+    EM : From all functions.
+    Sequential : Chooses what is added instead of drawing it.
+
+    References
+    ----------
+    .. [1] J. Quiñonero-Candela, "Learning with uncertainty", 2004, section 2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR, Subspace
+    >>> X = np.linspace(-10, 10, 60)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(60)
+    >>> model = RVR(solver=Subspace(n_add=20), adapt=None, random_state=0).fit(X, y)
+    >>> model.converged_, model.relevance_.size < 20
+    (True, True)
     """
 
     n_add: int = 59

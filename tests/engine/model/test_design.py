@@ -74,18 +74,18 @@ def test_products_of_a_lazy_restriction_need_no_columns(weighted):
     matrix, seen = rng.standard_normal((2500, 700)), []
     weights = rng.uniform(0.5, 2, 2500) if weighted else np.ones(2500)
     problem = Exact(in_tiles(matrix, seen), Flat(), Gaussian(matrix[:, 0], weights), 1 << 26)
-    rows = problem.gram_rows(np.array([5, 17]))
+    rows = problem._gram_rows(np.array([5, 17]))
     index = np.array([17, 3, 5, 99, 680])
     seen.clear()
     part = problem.restrict(index)
     assert part.crossed and seen == [(1024, 3), (1024, 3), (452, 3)]
     expected = matrix[:, index].T @ (weights[:, None] * matrix[:, index])
-    assert_allclose(part.gram(np.arange(5)), expected, atol=1e-10)
-    assert_array_equal(part.gram_rows(np.array([0, 2])), rows[[1, 0]][:, index])
+    assert_allclose(part._gram(np.arange(5)), expected, atol=1e-10)
+    assert_array_equal(part._gram_rows(np.array([0, 2])), rows[[1, 0]][:, index])
     assert "matrix" not in part.design.__dict__
     assert_array_equal(part.design.columns(np.array([1, 4])), matrix[:, [3, 680]])
     smaller = part.restrict(np.array([4, 0]))
-    assert_allclose(smaller.gram(np.arange(2)), expected[np.ix_([4, 0], [4, 0])], atol=1e-10)
+    assert_allclose(smaller._gram(np.arange(2)), expected[np.ix_([4, 0], [4, 0])], atol=1e-10)
     assert_array_equal(smaller.design.matrix, matrix[:, [680, 17]])
 
 
@@ -99,13 +99,13 @@ def test_gram_rows_survive_forgetting():
     matrix, _, _ = make(budget=0)
     weights = np.random.default_rng(2).uniform(0.5, 2, 40)
     problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], weights), memory_budget=0)
-    problem._max_rows = 5
+    problem._rows._most = 5
     expected = matrix.T @ (weights[:, None] * matrix)
     for index in ([0, 3, 7], [3, 1, 4, 7], [20, 21, 3, 0, 9]):
         index = np.array(index)
-        assert_allclose(problem.gram_rows(index), expected[index])
-        assert_allclose(problem.gram(index), expected[np.ix_(index, index)])
-    assert problem._n_rows <= 5
+        assert_allclose(problem._gram_rows(index), expected[index])
+        assert_allclose(problem._gram(index), expected[np.ix_(index, index)])
+    assert problem._rows._count <= 5
 
 
 @pytest.mark.parametrize("n_samples", [300, 2000])
@@ -115,14 +115,14 @@ def test_a_restriction_keeps_the_products_that_are_known(n_samples):
     sites = Gaussian(rng.standard_normal(n_samples), np.ones(n_samples))
     problem = Exact(Dense(matrix), Flat(), sites)
     known, index = np.array([5, 17, 400]), np.array([400, 3, 5, 99])
-    rows = problem.gram_rows(known)
+    rows = problem._gram_rows(known)
     problem.design.cross = None  # nothing is computed anew
     part = problem.restrict(index)
     if not part.crossed:
         part.design.cross = None
-    assert_array_equal(part.gram_rows(np.array([0, 2])), rows[[2, 0]][:, index])
+    assert_array_equal(part._gram_rows(np.array([0, 2])), rows[[2, 0]][:, index])
     if part.crossed:
-        assert_allclose(part.gram(np.arange(4)), matrix[:, index].T @ matrix[:, index])
+        assert_allclose(part._gram(np.arange(4)), matrix[:, index].T @ matrix[:, index])
 
 
 def test_a_restriction_that_cannot_be_held_is_not():
@@ -132,7 +132,7 @@ def test_a_restriction_that_cannot_be_held_is_not():
     problem = Exact(design, Flat(), sites, 1 << 16)
     part = problem.restrict(np.arange(0, 300, 2))
     assert isinstance(part.design, Lazy) and part.capacity == 64
-    assert_allclose(part.gram(np.array([7])), [[matrix[:, 14] @ matrix[:, 14]]])
+    assert_allclose(part._gram(np.array([7])), [[matrix[:, 14] @ matrix[:, 14]]])
 
 
 def test_a_restricted_problem_is_the_same_problem():
@@ -140,7 +140,7 @@ def test_a_restricted_problem_is_the_same_problem():
     problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
     index = np.array([5, 2, 9])
     part = problem.restrict(index)
-    assert_allclose(part.gram(np.array([0, 2])), problem.gram(np.array([5, 9])))
+    assert_allclose(part._gram(np.array([0, 2])), problem._gram(np.array([5, 9])))
     assert_allclose(part.moments, problem.moments[index])
     assert part.energy == problem.energy and part.capacity == 3
 
@@ -148,12 +148,12 @@ def test_a_restricted_problem_is_the_same_problem():
 def test_a_problem_with_held_noise_keeps_its_own_rows():
     matrix, _, _ = make(budget=0)
     problem = Exact(Dense(matrix), Flat(), Gaussian(matrix[:, 0], np.ones(40)))
-    problem.gram_rows(np.array([1, 2]))
+    problem._gram_rows(np.array([1, 2]))
     held = problem.hold(4.0)
     assert held.sites.noise_variance == 0.25 and held.noise is None and problem.noise is problem
-    held.gram_rows(np.array([3, 4]))
-    assert_allclose(problem.gram(np.array([5, 3])), (matrix.T @ matrix)[np.ix_([5, 3], [5, 3])])
-    assert_allclose(held.gram(np.array([3, 1])), (matrix.T @ matrix)[np.ix_([3, 1], [3, 1])])
+    held._gram_rows(np.array([3, 4]))
+    assert_allclose(problem._gram(np.array([5, 3])), (matrix.T @ matrix)[np.ix_([5, 3], [5, 3])])
+    assert_allclose(held._gram(np.array([3, 1])), (matrix.T @ matrix)[np.ix_([3, 1], [3, 1])])
 
 
 ROWS = {

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sparsebayes.engine import Dense, Exact, Flat, Gamma, Gaussian, Smoothness, Trace
-from sparsebayes.engine.model.priors import Separable, likelihood_gain
+from sparsebayes.engine.model.prior import Separable
+from sparsebayes.engine.model.priors import likelihood_gain
 from tests.engine.conftest import PRIORS
 
 

@@ -10,8 +10,8 @@ from sparsebayes.basis import RBF
 from sparsebayes.engine import Dense, Exact, Flat, Gamma, Gaussian, Sequential, run
 from sparsebayes.engine.model.posterior import gradient, gradient_and_hessian
 from sparsebayes.engine.solvers.candidates import add, score
-from sparsebayes.engine.solvers.process import ProcessModel
 from sparsebayes.engine.solvers.replacements import best_replacements
+from sparsebayes.engine.solvers.scales.process import ProcessModel
 
 N, M, T = 30, 12, 3
 ACTIVE = np.array([0, 1, 2, 7, 9])

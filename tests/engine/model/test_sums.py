@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sparsebayes.engine import Dense, Exact, Flat, Gaussian, InTurns, Sequential, Smoothness, run
-from sparsebayes.engine.model.design import Crossed, Lazy
+from sparsebayes.engine.model.design import Lazy
+from sparsebayes.engine.model.gram import Crossed
 from sparsebayes.engine.model.sums import Sums
 
 Array = np.ndarray

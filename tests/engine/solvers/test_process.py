@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from sparsebayes._rvm.length_scales import ScaleFamily
 from sparsebayes.basis import RBF, Bias, Laplacian, Linear
 from sparsebayes.engine import Gaussian
-from sparsebayes.engine.solvers.process import ProcessModel, revived
+from sparsebayes.engine.solvers.scales.process import ProcessModel, revived
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 3))

@@ -19,8 +19,8 @@ from sparsebayes.engine import (
     Softmax,
     Trace,
 )
-from sparsebayes.engine.solvers.process import descend, follow
-from sparsebayes.engine.solvers.scales import SharedPrecisionModel
+from sparsebayes.engine.solvers.scales.adaptive import SharedPrecisionModel
+from sparsebayes.engine.solvers.scales.process import descend, follow
 
 BASES = [
     RBF(0.8),

@@ -25,6 +25,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.gaussian import Gaussian
+from sparsebayes.engine.solvers.scales.family import CovarianceFamily
 
 Array = np.ndarray
 
@@ -45,43 +46,6 @@ _DIFFERENCE, _LEAST_CURVE = 1e-3, 0.1
 # Logarithms of scales in the spread of their inputs: where an input makes no difference, nor would
 # a little more or less, and where it makes one.
 NO_EFFECT, _SOME_EFFECT = 4.0, 2.0
-
-
-class CovarianceFamily(Protocol):
-    """Covariances that depend on a vector θ of log scales.
-
-    Attributes
-    ----------
-    start : ndarray, (T,)
-    narrowest, upper : ndarray, (T,)
-        Bounds of θ.
-    spread : ndarray, (T,)
-        θ at which a length scale is the standard deviation of its input.
-    inputs : ndarray, (N, D), or None
-        The inputs of the samples; None if the kernels are no covariances.
-    """
-
-    start: Array
-    narrowest: Array
-    upper: Array
-    spread: Array
-
-    @property
-    def inputs(self) -> Array | None: ...
-
-    def covariances(self, theta: Array, Z: Array) -> list[Array]:
-        """Those of each kernel between the rows of Z, (n, n)."""
-        ...
-
-    def covariance_slopes(
-        self, theta: Array, Z: Array, slopes: Array, signals: Array, values: list[Array]
-    ) -> Array:
-        """``Σ_j signals_j Σ_nm slopes_nm ∂K_j,nm/∂θ``, (T,), where the values are K_j."""
-        ...
-
-    def fixed(self, Z: Array) -> Array:
-        """The functions without scales at the rows of Z, (n, k)."""
-        ...
 
 
 class ProcessModel:

@@ -20,27 +20,26 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize
 
-from sparsebayes.engine.model.design import Dense, Design
+from sparsebayes.engine.model.design import Dense
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import AdaptableProblem
 from sparsebayes.engine.solvers.driver import Climb, Solver, Step, Stop, collapsed, finish, start
-from sparsebayes.engine.solvers.process import (
+from sparsebayes.engine.solvers.refine import Refiner
+from sparsebayes.engine.solvers.scales.family import Family
+from sparsebayes.engine.solvers.scales.process import (
     FLAT,
     HUGE,
     NO_EFFECT,
-    CovarianceFamily,
     ProcessModel,
     ScaleModel,
     descend,
     follow,
     revived,
 )
-from sparsebayes.engine.solvers.refine import Refiner
 from sparsebayes.engine.solvers.sequential import Sequential
 
 Array = np.ndarray
@@ -74,48 +73,6 @@ _POLISH_STEPS, _POLISH_ENOUGH = 50, 0.1
 _NEWTON_STEPS, _NEWTON_ENOUGH = 20, 0.01
 
 
-class Family(CovarianceFamily, Protocol):
-    """Designs that depend on a vector θ of log scales.
-
-    Attributes
-    ----------
-    lower : ndarray, (T,)
-        The lower bound of θ where functions share a precision: an input of a few levels must not
-        become one of categories.
-    trials : ndarray, (k, T)
-        Points from which a search may start, far apart.
-    fine : bool
-        Whether to search at all, or to choose among `trials`.
-    """
-
-    lower: Array
-    trials: Array
-    fine: bool
-
-    def design(self, theta: Array) -> Design:
-        """All functions."""
-        ...
-
-    def columns(self, theta: Array, index: Array, rows: slice | Array | None = None) -> Array:
-        """The functions of `index`, at some of the samples."""
-        ...
-
-    def slopes(
-        self,
-        theta: Array,
-        index: Array,
-        slopes: Array,
-        rows: slice | None = None,
-        values: Array | None = None,
-    ) -> Array:
-        """``Σ_nm slopes_nm ∂φ_m(x_n)/∂θ``, (T,); the values are those of `columns`, if known."""
-        ...
-
-    def kinds(self, index: Array) -> Array:
-        """Functions of the same number may share a precision; those of a negative one may not."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """The end of a fit at some scales."""
@@ -135,15 +92,35 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Adaptive:
-    """Fit by `solver` at scales that are learned.
+class Adaptive(Solver[AdaptableProblem]):
+    """Fit by another solver, at scales that are learned.
 
-    Attributes
+    The scales are those at which a Gaussian process has most evidence, or a model whose functions
+    share a precision. Then the model itself is fitted, and both are polished together.
+
+    Parameters
     ----------
     solver : Solver
+        The search at given scales.
     family : Family
-    rounds : int
+        The functions at all scales.
+    rounds : int, default=10
         The largest number of times that the model is polished.
+
+    See Also
+    --------
+    learn : The scales alone.
+    sparsebayes.RVR : Its `adapt` chooses this solver.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.basis import RBF
+    >>> X = np.linspace(-10, 10, 60)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(60)
+    >>> RVR(RBF(10.0), adapt="ard").fit(X, y).length_scale_.round(1)
+    array([2.4])
     """
 
     solver: Solver
@@ -250,7 +227,50 @@ def _models(
 
 
 def learn(problem: AdaptableProblem, family: Family) -> Array:
-    """The θ at which a Gaussian process has most evidence."""
+    """Find the scales at which a Gaussian process has most evidence.
+
+    No sparse model is fitted. Several searches start far apart.
+
+    Parameters
+    ----------
+    problem : AdaptableProblem
+        The samples.
+    family : Family
+        The functions at all scales.
+
+    Returns
+    -------
+    ndarray, (T,)
+        The log scales θ.
+
+    See Also
+    --------
+    Adaptive : Learns scales and the model together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes.engine import Dense, Exact, Flat, Gaussian, learn
+    >>> class Bumps:
+    ...     start = narrowest = upper = lower = spread = np.zeros(1)
+    ...     trials, fine, inputs = np.log([[0.01], [0.2]]), False, None
+    ...     x = np.linspace(0.0, 1.0, 40)
+    ...
+    ...     def columns(self, theta, index, rows=None):
+    ...         away = np.subtract.outer(self.x, self.x[index]) / np.exp(theta)
+    ...         return np.exp(-0.5 * away**2)[slice(None) if rows is None else rows]
+    ...
+    ...     def design(self, theta):
+    ...         return Dense(self.columns(theta, np.arange(40)))
+    ...
+    ...     def kinds(self, index):
+    ...         return np.zeros(len(index), dtype=int)
+    >>> family = Bumps()
+    >>> z = np.sin(9 * family.x) + 0.1 * np.random.default_rng(0).standard_normal(40)
+    >>> problem = Exact(family.design(family.start), Flat(), Gaussian(z, np.ones(40)))
+    >>> float(np.exp(learn(problem, family))[0].round(2))
+    0.2
+    """
     return learn_with_misfits(problem, family)[0]
 
 

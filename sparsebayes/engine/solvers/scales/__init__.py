@@ -1,0 +1,1 @@
+"""Length scales that are learned: families of designs, a process that finds them, the solver."""
