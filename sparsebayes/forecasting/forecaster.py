@@ -14,7 +14,7 @@ from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
-from sparsebayes.forecasting.backtest import Backtest, score_methods
+from sparsebayes.forecasting.backtest import Backtest, origins_of, score_methods
 from sparsebayes.forecasting.calibration import check_calibrate
 from sparsebayes.forecasting.candidates.linear import LinearAutoregression
 from sparsebayes.forecasting.candidates.recursive import Recursive
@@ -486,12 +486,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         values, inputs, first = self._one.whole(y, X, self.n_past_)
         if start is not None:
             first = whole_number("start", start, self.n_past_)
-        origins = np.arange(first, len(values) - horizon + 1, step)
-        if not origins.size:
-            raise ValueError(
-                f"The series has {len(values)} values, too few for a forecast of {horizon} steps "
-                f"after the first {first}; give a longer series, or a smaller start or horizon."
-            )
+        origins = origins_of(len(values), first, horizon, step)
         models = [(self._one, origins)]
         if refit:
             models = [(self._refitted(values, inputs, int(o)), np.array([o])) for o in origins]
