@@ -126,11 +126,12 @@ def sample(given: Task, sampler: Sampler, options: Options) -> Run:
     at = np.linspace(0, len(given.y) - 1, POINTS).astype(int)
     values = draws.predictions(columns)  # (chains, draws, N)
     some = [np.ascontiguousarray(values[:, :, i]) for i in at]
-    posterior = draws.data.posterior
+    data = draws.to_arviz(log_likelihood=False, posterior_predictive=False)
+    posterior = data.posterior
     numbers = [posterior[name].values.astype(float) for name in ("noise_variance", "n_active")]
     numbers = [v for v in numbers if np.ptp(v) > 0]  # without jumps the second is constant
     hats = [float(arviz.rhat(v)) for v in [*some, *numbers]]
-    alpha = posterior["alpha"].values
+    alpha = data.sample_stats["alpha"].values
     part = alpha[:, :: max(1, alpha.shape[1] // SHOWN)]
     curves = values.mean(axis=1)
     return Run(

@@ -98,6 +98,15 @@ class ClassificationSamples(BaseSamples):
             out[:, part] = self._labels.rows(part).log_likelihood(f)
         return out
 
+    def _replicates(self, rng: np.random.RandomState) -> Array:
+        rows = self._observed.rows
+        uniform = rng.random_sample((self._draws.beta.size, len(rows)))
+        out = np.empty(uniform.shape, dtype=np.int64)
+        for part in self._batches(len(rows)):
+            below = np.cumsum(self._each(rows[part]), axis=2)[:, :, :-1]
+            out[:, part] = (uniform[:, part, None] > below).sum(axis=2)
+        return out
+
     def _each(self, X: Array) -> Array:
         """The probabilities of the classes for each draw, (T, n, K)."""
         f = self._drawn.values(self._part.columns(X))

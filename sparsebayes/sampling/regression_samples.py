@@ -97,6 +97,14 @@ class PosteriorSamples(BaseSamples):
             out[:, part] = observed.weights[part] * each
         return out
 
+    def _replicates(self, rng: np.random.RandomState) -> Array:
+        rows, beta = self._observed.rows, self._draws.beta
+        out: Array = rng.standard_normal((beta.size, len(rows))) / np.sqrt(beta)[:, None]
+        out += self.optimum.offset_
+        for part in self._batches(len(rows)):
+            out[:, part] += self._drawn.values(self._part.columns(rows[part]))[:, :, 0]
+        return out
+
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Predict with the mean over all draws.
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._support.batching import batches
 from sparsebayes._support.guesses.mixin import GuidedAttributes
 from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.validation import check_switches
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.sampling.arviz import as_arviz, summarise
 from sparsebayes.sampling.draws import DrawnWeights, Draws
@@ -24,6 +26,7 @@ Array = np.ndarray
 
 # A larger R-hat means that the chains disagree; usual limits are 1.01 (Vehtari et al. 2021) to 1.1.
 _AGREE = 1.05
+_INPUTS = 1_000_000  # numbers of the training inputs, up to which ArviZ's structure has them
 _ROWS = 10  # training rows at which the predictions of the chains are compared
 
 
@@ -70,43 +73,93 @@ class BaseSamples(GuidedAttributes, ABC):
     def _log_likelihood(self) -> Array:
         """Of the training samples given each draw, (T, n)."""
 
+    @abstractmethod
+    def _replicates(self, rng: np.random.RandomState) -> Array:
+        """New targets at the training rows given each draw, (T, n)."""
+
     @property
     def _dims(self) -> dict[str, list[str]]:
         names = list(self._axes)
         dims = {name: [*names, "function"] for name in ("active", "alpha", "weights")}
-        return dims | {"n_active": names, "prediction": ["row", *names], "y": ["observation"]}
+        rows = {"y": ["observation"], "inputs": ["observation", "input"]}
+        return dims | rows | {"n_active": names, "prediction": ["row", *names]}
 
     @cached_property
     def data(self) -> Any:
-        """The draws in ArviZ's structure: InferenceData, or a DataTree from ArviZ 1.0 on.
+        """What `to_arviz` gives, made once."""
+        return self.to_arviz()
 
-        Group "posterior", over chain, draw and, for the first three, function (the coordinate has
+    def to_arviz(
+        self,
+        *,
+        log_likelihood: bool = True,
+        posterior_predictive: bool = True,
+        random_state: Any = 0,
+    ) -> Any:
+        """The draws in ArviZ's structure, for its plots, diagnostics and comparisons.
+
+        Group "posterior", over chain, draw and, for the first two, function (the coordinate has
         the numbers of `functions`; with more than two classes there is `class` before it):
-        `active`; `alpha`, which is ∞ for a function that is out; `weights`, a draw of them, 0
-        there; `n_active`; of a regression, `noise_variance`. Group "sample_stats": `lp`, the log
-        density of data, active set and log precisions (log(α σ²/φᵀφ)) together, of a
-        regression with σ², of a classification with the weights. Group "log_likelihood": `y`, over
-        chain, draw and observation (the number of a training row that has weight), of
-        each target given the drawn weights, times its weight.
+        `active`; `weights`, a draw of them, 0 for a function that is out; `n_active`; of a
+        regression, `noise_variance`. Group "sample_stats": `alpha`, over function too, which is ∞
+        for a function that is out, so that diagnostics of it have no meaning; `lp`, the log density
+        of data, active set and log precisions (log(α σ²/φᵀφ)) together, of a regression with σ², of
+        a classification with the weights.
+
+        Over observation, the number of a training row that has weight, `y` is in three groups:
+        in "log_likelihood" that of each target given the drawn weights, times its weight; in
+        "posterior_predictive" a new target at the same row; in "observed_data" the target. Labels
+        are numbers there, those of `classes_`. Group "constant_data" has `inputs`, over observation
+        and input, if they are no more than a million numbers.
+
+        Parameters
+        ----------
+        log_likelihood, posterior_predictive : bool, default=True
+            Whether to make these groups. Each holds a number for every draw and training row:
+            4000 draws and 10,000 rows are 320 MB.
+        random_state : int, RandomState instance or None, default=0
+            Of the new targets.
+
+        Returns
+        -------
+        data : arviz.InferenceData, or a DataTree from ArviZ 1.0 on
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sparsebayes import RVR, sample_posterior
+        >>> X = np.random.default_rng(0).standard_normal((50, 3))
+        >>> y = X[:, 0] + 0.5 * np.random.default_rng(1).standard_normal(50)
+        >>> model = RVR("linear", noise=0.25)
+        >>> data = sample_posterior(model, X, y, n_samples=100, random_state=0).to_arviz()
+        >>> dict(data.posterior_predictive.sizes)
+        {'chain': 4, 'draw': 100, 'observation': 50}
         """
-        draws = self._draws
+        check_switches(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive)
+        draws, observed = self._draws, self._observed
         alpha = np.exp(draws.x) * np.repeat(draws.beta, draws.sizes) * self._norms[draws.index]
-        posterior = {
-            "active": self._table(np.ones(draws.index.size, dtype=bool), False),
-            "alpha": self._table(alpha, np.inf),
-            "weights": self._table(draws.weights, 0.0),
-            **self._numbers(),
-        }
         groups = {
-            "posterior": posterior,
-            "sample_stats": {"lp": self._shaped(draws.lp)},
-            "log_likelihood": {"y": self._shaped(self._log_likelihood())},
+            "posterior": {
+                "active": self._table(np.ones(draws.index.size, dtype=bool), False),
+                "weights": self._table(draws.weights, 0.0),
+                **self._numbers(),
+            },
+            "sample_stats": {
+                "lp": self._shaped(draws.lp),
+                "alpha": self._table(alpha, np.inf),
+            },
+            "observed_data": {"y": observed.targets},
         }
-        coords = {
-            **self._axes,
-            "function": self.functions,
-            "observation": self._observed.places,
-        }
+        if log_likelihood:
+            groups["log_likelihood"] = {"y": self._shaped(self._log_likelihood())}
+        if posterior_predictive:
+            rng = check_random_state(random_state)
+            groups["posterior_predictive"] = {"y": self._shaped(self._replicates(rng))}
+        coords = {**self._axes, "function": self.functions, "observation": observed.places}
+        if observed.rows.size <= _INPUTS:
+            groups["constant_data"] = {"inputs": observed.rows}
+            numbered = [f"x{j}" for j in range(observed.rows.shape[1])]
+            coords["input"] = np.asarray(getattr(self.optimum, "feature_names_in_", numbered))
         return as_arviz(groups, coords, self._dims)
 
     def _table(self, values: Array, fill: float) -> Array:

@@ -155,9 +155,9 @@ def test_chains_start_at_different_optima(monkeypatch):
 
 
 def test_the_default_bounds():
-    posterior = draw_two(n_samples=150, n_warmup=0, n_chains=1).data.posterior
+    samples = draw_two(n_samples=150, n_warmup=0, n_chains=1)
     columns = np.column_stack([np.ones(30), Z])
-    ratio = posterior.alpha.values / (0.25 * (columns**2).sum(axis=0))
+    ratio = samples.data.sample_stats.alpha.values / (0.25 * (columns**2).sum(axis=0))
     inside = ratio[np.isfinite(ratio)]
     low = 1.0 / (1000.0 * 30)
     assert low <= inside.min() < 100 * low and 5.0 < inside.max() <= 10.0
@@ -194,9 +194,9 @@ def test_averages_over_three_classes(three):
 
 def test_structure_of_the_data(two, three):
     one = two.data.posterior
-    assert list(one.data_vars) == ["active", "alpha", "weights", "n_active"]
+    assert list(one.data_vars) == ["active", "weights", "n_active"]
     assert one.active.dims == ("chain", "draw", "function")
-    assert_array_equal(np.isfinite(one.alpha), one.active)
+    assert_array_equal(np.isfinite(two.data.sample_stats.alpha), one.active)
     assert_array_equal(one.weights != 0.0, one.active)
     assert_array_equal(one.active.sum("function"), one.n_active)
     assert two.inclusion.shape == (5,)

@@ -140,7 +140,8 @@ def test_log_density_of_a_draw(samples):
     for chain, number in [(0, 0), (1, 29), (0, 17)]:
         one = posterior.isel(chain=chain, draw=number)
         active, variance = one.active.values, float(one.noise_variance)
-        alpha, size = one.alpha.values[active], int(active.sum())
+        alpha = samples.data.sample_stats.alpha.values[chain, number][active]
+        size = int(active.sum())
         ratio = alpha * variance / (columns[:, active] ** 2).sum(axis=0)
         assert np.all((ratio >= low * (1 - 1e-9)) & (ratio <= high * (1 + 1e-9)))
         cov = variance * np.eye(18) + columns[:, active] / alpha @ columns[:, active].T
@@ -182,7 +183,7 @@ def test_fixed_noise_stays():
 
 def test_same_seed_same_draws(samples):
     again, other = draw(n_samples=30), draw(random_state=1)
-    assert_array_equal(samples.data.posterior.alpha, again.data.posterior.alpha)
+    assert_array_equal(samples.data.sample_stats.alpha, again.data.sample_stats.alpha)
     assert_array_equal(samples.data.posterior.weights, again.data.posterior.weights)
     weights = samples.data.posterior.weights.values
     assert not np.array_equal(weights[:, :12], other.data.posterior.weights)
@@ -278,7 +279,7 @@ def test_reversible_jumps_are_what_was_asked_for(monkeypatch):
 def test_one_precision_for_all(options, value):
     samples = draw(**options)
     one = samples.data.posterior
-    ratio = one.alpha * one.noise_variance / samples._norms
+    ratio = samples.data.sample_stats.alpha * one.noise_variance / samples._norms
     assert_allclose(ratio.values[one.active.values], value)
     assert one.n_active.values.std() > 0
 
@@ -287,7 +288,7 @@ def test_walk_without_jumps_keeps_all_functions():
     samples = draw(method=ReversibleJump(walk=1.0, jump=False))
     assert samples.data.posterior.active.values.all()
     x = np.log(
-        samples.data.posterior.alpha.values
+        samples.data.sample_stats.alpha.values
         * samples.data.posterior.noise_variance.values[..., None]
     )
     assert (x.std(axis=1) > 0).all()
@@ -328,7 +329,7 @@ def conditionals(samples, inputs):
     for chain in range(samples.n_chains):
         for number in range(samples.n_draws):
             active = one.active.values[chain, number]
-            alpha = one.alpha.values[chain, number][active]
+            alpha = samples.data.sample_stats.alpha.values[chain, number][active]
             variance = one.noise_variance.values[chain, number]
             inside = train[:, active]
             cov = variance * np.eye(len(X)) + inside / alpha @ inside.T
@@ -381,7 +382,8 @@ def test_drawn_weights_are_from_the_posterior(samples):
         for number in range(30):
             active = one.active.values[chain, number]
             inside, beta = columns[:, active], 1.0 / one.noise_variance.values[chain, number]
-            hessian = beta * inside.T @ inside + np.diag(one.alpha.values[chain, number][active])
+            alpha = samples.data.sample_stats.alpha.values[chain, number][active]
+            hessian = beta * inside.T @ inside + np.diag(alpha)
             off = one.weights.values[chain, number][active]
             off = off - beta * np.linalg.solve(hessian, inside.T @ (Y - Y.mean()))
             total, count = total + off @ hessian @ off, count + active.sum()
@@ -395,9 +397,10 @@ def test_structure_of_the_data():
     assert isinstance(samples, PosteriorSamples)
     one = samples.data.posterior
     assert_array_equal(one.function, np.arange(19))  # repeated rows have no functions of their own
-    assert one.active.dims == one.alpha.dims == one.weights.dims == ("chain", "draw", "function")
+    alpha = samples.data.sample_stats.alpha
+    assert one.active.dims == alpha.dims == one.weights.dims == ("chain", "draw", "function")
     assert one.active.dtype == bool
-    assert_array_equal(np.isfinite(one.alpha), one.active)
+    assert_array_equal(np.isfinite(alpha), one.active)
     assert_array_equal(one.weights != 0.0, one.active)
     assert_array_equal(one.active.sum("function"), one.n_active)
     assert samples.data.sample_stats.lp.shape == one.noise_variance.shape == (2, 12)
@@ -422,7 +425,7 @@ def test_nothing_given_is_changed():
 def test_pickle(samples):
     again = pickle.loads(pickle.dumps(samples))
     assert_array_equal(again.predict(X), samples.predict(X))
-    assert_array_equal(again.data.posterior.alpha, samples.data.posterior.alpha)
+    assert_array_equal(again.data.sample_stats.alpha, samples.data.sample_stats.alpha)
 
 
 def test_summary(samples):
@@ -446,7 +449,7 @@ def test_precisions_that_never_change_are_told_of():
     with pytest.warns(ConvergenceWarning, match=r"precision of function 1 never.*walk=1\.0.*gibbs"):
         stuck = draw(RVR("linear"), **options, method=ReversibleJump(walk=0.0))
     one = stuck.data.posterior
-    ratio = (one.alpha * one.noise_variance).sel(function=1).values
+    ratio = (stuck.data.sample_stats.alpha * one.noise_variance).sel(function=1).values
     assert_allclose(ratio, ratio[:, :1] * np.ones(12))
     assert stuck.summary().loc["noise_variance", "r_hat"] < 1.5
     with warnings.catch_warnings():

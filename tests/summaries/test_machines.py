@@ -231,6 +231,8 @@ def test_many_rows_are_counted():
     model = RVR(RBF(2.0, centres=12), calibrate=None).fit(X, y)
     assert plain(model.summary())["rows"] == 10_400
     assert lines(model.summary())["many rows"] == [model.approximation_]
+    chunks = [(X[k::4], y[k::4]) for k in range(4)]  # of which a sample is held
+    assert plain(RVR(RBF(2.0, centres=12), calibrate=None).fit(chunks).summary())["rows"] == 10_400
     labels = RVC(RBF(2.0, centres=12), link="logit", calibrate=None).fit(X, y > 0)
     assert plain(labels.summary())["rows"] == 10_400
 

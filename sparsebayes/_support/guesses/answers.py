@@ -40,6 +40,7 @@ def _answering(function: Any) -> Any:
     positions = [one.name for one in parameters if one.kind in _BY_POSITION]
     is_method = names[0] == "self"
     known = names[1:] if is_method else names
+    needed = [one.name for one in parameters[is_method:] if one.default is one.empty]
 
     @functools.wraps(function)
     def answering(*args: Any, **kwargs: Any) -> Any:
@@ -49,6 +50,11 @@ def _answering(function: Any) -> Any:
             if unknown:
                 raise TypeError(unknown_arguments(called, keys, unknown, known))
             raise TypeError(_by_name(called, positions[is_method:], known, len(args) - is_method))
+        missing = [one for one in needed if one not in kwargs and one not in positions[: len(args)]]
+        if missing:
+            called, _ = _callee(function, answering, args[0] if is_method else None)
+            example = ", ".join(f"{name}=..." for name in missing)
+            raise TypeError(f"{called} needs {' and '.join(missing)}: {called}({example}).")
         return function(*args, **kwargs)
 
     answering.is_guided = True  # type: ignore[attr-defined]
