@@ -37,6 +37,8 @@ REFUSED = [
     ("RVR(noise_variance=0.1)", "use noise="),
     ("RVR(probability=True)", "predict_interval"),
     ('RVR("rbf", "em")', "by name: solver"),
+    ("sparsebayes.NoisyInputGPR()", "NoisyInputGPR(input_noise=...)"),
+    ("sparsebayes.sample_posterior(RVR())", "needs X and y"),
     ("RVC(probability=True)", "predict_proba"),
     ('RVC(decision_function_shape="ovr")', 'multi_class="ovr"'),
     ("RVC(noise=0.1)", "calibrate="),

@@ -40,7 +40,12 @@ def _answering(function: Any) -> Any:
     positions = [one.name for one in parameters if one.kind in _BY_POSITION]
     is_method = names[0] == "self"
     known = names[1:] if is_method else names
-    needed = [one.name for one in parameters[is_method:] if one.default is one.empty]
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [
+        one.name
+        for one in parameters[is_method:]
+        if one.default is one.empty and one.kind not in variable
+    ]
 
     @functools.wraps(function)
     def answering(*args: Any, **kwargs: Any) -> Any:
