@@ -17,7 +17,7 @@ from sparsebayes._support.version import package_version
 from sparsebayes.cli.arguments.tables import OPTIONS
 from sparsebayes.cli.csv_table import format_table, read_series
 from sparsebayes.cli.media import OTHERS, SUFFIXES, Media, encode_npy, place, read_media
-from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
+from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, is_stdout, write_outputs
 from sparsebayes.cli.reports.figures import check_directory, new_axes, png
 from sparsebayes.cli.reports.progress_line import ProgressLine
 from sparsebayes.cli.reports.report import Rows, aligned, joined
@@ -95,7 +95,7 @@ def _check_options(args: Namespace) -> str:
             f"{args.input}: files of type {suffix or 'none'!r} cannot be denoised; those of type "
             f"{', '.join([*_KINDS, *_TABLES])} can"
         )
-    output = kind if args.output == STANDARD else _KINDS.get(Path(args.output).suffix.lower())
+    output = kind if is_stdout(args.output) else _KINDS.get(Path(args.output).suffix.lower())
     if output not in (kind, OTHERS.get(kind, kind)):
         ends = f"{kind} or {OTHERS[kind]}" if kind in OTHERS else kind
         raise ValueError(
@@ -114,8 +114,9 @@ def _check_options(args: Namespace) -> str:
 
 
 def _media(args: Namespace) -> Media:
-    output = None if args.output == STANDARD else args.output
-    return read_media(args.input, output, volume=bool(args.volume))
+    output = None if is_stdout(args.output) else args.output
+    most = {} if args.max_values is None else {"max_values": args.max_values}
+    return read_media(args.input, output, volume=bool(args.volume), **most)
 
 
 def _column(args: Namespace) -> Media:

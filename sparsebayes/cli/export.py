@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 
 from sparsebayes.cli.csv_table import open_rows, reading_notes, target_names
 from sparsebayes.cli.model_file import open_model
-from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
+from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, is_stdout, write_outputs
 from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
 from sparsebayes.export.c.compiled import CompilerError, find_compiler, run_c
 from sparsebayes.export.onnx.runtime import run_onnx
@@ -36,7 +36,8 @@ def run(args: Namespace) -> Answer:
     if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")
     export = _Export(kind, record, "float" if args.float else "double", not args.no_std)
-    place = Path(args.output if args.output not in (None, STANDARD) else f"model.{kind}")
+    named = args.output is not None and not is_stdout(args.output)
+    place = Path(args.output if named else f"model.{kind}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         files = export.files(place)
@@ -49,7 +50,7 @@ def run(args: Namespace) -> Answer:
     if kind == "c":  # what the header says of the size
         header = next(content for path, content in files.items() if path.suffix == ".h").decode()
         about = header.splitlines()[1].strip(" *")
-    if args.output == STANDARD:
+    if is_stdout(args.output):
         files = {Path(STANDARD): files[place]}
     for path in files if args.output else ():
         check_output(str(path), args.model, args.check)
@@ -82,7 +83,7 @@ def run(args: Namespace) -> Answer:
 
 def _kind(args: Namespace) -> str:
     """What to write: as asked for, or by the name of the file."""
-    piped = args.output == STANDARD
+    piped = is_stdout(args.output)
     by_name = _SUFFIXES.get(Path(args.output).suffix) if args.output and not piped else None
     kind: str | None = args.to or by_name
     if kind is None:

@@ -90,6 +90,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--coverage", type=probability, metavar="P", help="of lower and upper (0.95)"
     )
     add_reading(parser)
+    media = parser.add_argument_group("images and sounds")
+    media.add_argument(
+        "--max-values",
+        type=positive_whole,
+        metavar="N",
+        help="refuse compressed files of more pixels times channels, or samples, before they are "
+        "decoded (268435456)",
+    )
     image = parser.add_argument_group(".tif files")
     image.add_argument(
         "--volume",

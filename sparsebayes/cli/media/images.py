@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import struct
 import zlib
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import numpy as np
 
 from sparsebayes._support.optional import require
 from sparsebayes.cli.media.media import Media, MediaError, n_channels
+from sparsebayes.cli.media.size import check_size, jpeg_size, png_size
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_HEAD = 33  # bytes of signature and first chunk
@@ -24,10 +26,11 @@ _TIFF_MOST_SHRUNK = 2000  # zlib makes data at most 1032 times smaller
 _JPEG_QUALITY = 95
 
 
-def read_png(source: str, content: bytes) -> Media:
+def read_png(source: str, content: bytes, most: int) -> Media:
     codec = require("imagecodecs", source)
     if content[:8] != _PNG_SIGNATURE:
         raise ValueError("not a PNG file")
+    check_size(source, png_size(content), most)
     look = b"".join(chunk for name, chunk in _png_chunks(content) if name in _PNG_LOOK)
     values = codec.png_decode(content)
     alpha = values.ndim == 3 and values.shape[2] in (2, 4)
@@ -39,13 +42,14 @@ def read_png(source: str, content: bytes) -> Media:
     return _image(source, values, [values.shape[2] - 1] if alpha else [], write)
 
 
-def read_jpeg(source: str, content: bytes, target: str) -> Media:
+def read_jpeg(source: str, content: bytes, most: int, *, target: str) -> Media:
     """A JPEG image, to be written as one or, without further loss, as PNG."""
     codec = require("imagecodecs", source)
     if content[:2] != b"\xff\xd8":
         raise ValueError("not a JPEG file")
     if content.rstrip(b"\0")[-2:] != b"\xff\xd9":
         raise ValueError("it is truncated")
+    check_size(source, jpeg_size(content), most)
     values = codec.jpeg8_decode(content)
     if values.ndim == 3 and values.shape[2] != 3:
         raise MediaError(f"{source}: the pixels have {values.shape[2]} colours; convert to RGB")
@@ -75,11 +79,12 @@ def _png_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         start += len(chunk)
 
 
-def read_tiff(source: str, content: bytes, *, volume: bool) -> Media:
+def read_tiff(source: str, content: bytes, most: int, *, volume: bool) -> Media:
     codec = require("tifffile", source)
     require("imagecodecs", source)  # tifffile's decompressors
     with _silent("tifffile"), codec.TiffFile(io.BytesIO(content)) as file:
         pages = [one.aspage() for one in file.pages]
+        check_size(source, sum(math.prod(one.shape) for one in pages), most)
         page = pages[0]
         if any(
             (one.shape, one.dtype, one.axes) != (page.shape, page.dtype, page.axes) for one in pages

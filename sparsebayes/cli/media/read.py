@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import mmap
 import os
 import warnings
@@ -15,6 +16,7 @@ import numpy as np
 
 from sparsebayes.cli.media import images, sounds
 from sparsebayes.cli.media.media import CHUNK, Media, MediaError
+from sparsebayes.cli.media.size import MOST_VALUES
 from sparsebayes.denoising import LONGEST
 
 SUFFIXES = {
@@ -30,11 +32,19 @@ SUFFIXES = {
 }
 # What else a file can be written as.
 OTHERS = {".flac": ".wav", ".ogg": ".wav", ".jpg": ".png"}
+_NPY_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 _MAPPED = (".npy", ".wav")  # read piece by piece if they are long
 
 
 def read_media(
-    path: str | os.PathLike[str], output: str | None = None, *, volume: bool = False
+    path: str | os.PathLike[str],
+    output: str | None = None,
+    *,
+    volume: bool = False,
+    max_values: int = MOST_VALUES,
 ) -> Media:
     """Read a file of the kind that its name says.
 
@@ -45,11 +55,13 @@ def read_media(
         Name of the file that will be written; None if it is of the same kind.
     volume : bool
         Whether the pages of a TIFF file make a volume.
+    max_values : int
+        Compressed files that announce more are refused before they are decoded.
     """
     source = os.fspath(path)
     suffix = SUFFIXES[Path(path).suffix.lower()]
     target = suffix if output is None else SUFFIXES[Path(output).suffix.lower()]
-    read: dict[str, Callable[[str, Any], Media]] = {
+    read: dict[str, Callable[[str, Any, int], Media]] = {
         ".npy": _read_npy,
         ".wav": sounds.read_wav,
         ".flac": partial(sounds.read_compressed, target=target),
@@ -64,7 +76,7 @@ def read_media(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            media = read[suffix](source, content)
+            media = read[suffix](source, content, max_values)
     except (MediaError, ImportError):
         raise
     except Exception as error:  # of a damaged file the readers raise whatever they stumble on
@@ -107,8 +119,20 @@ def _npy_parts(
         yield np.ascontiguousarray(part).tobytes()
 
 
-def _read_npy(source: str, content: Any) -> Media:
+def _check_npy(content: bytes) -> None:
+    """ValueError if a file announces more numbers than it holds."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    if version in _NPY_HEADERS:
+        shape, _, dtype = _NPY_HEADERS[version](stream)
+        if math.prod(shape) * dtype.itemsize > len(content) - stream.tell():
+            raise ValueError(f"it announces an array of shape {shape}, and is truncated")
+
+
+def _read_npy(source: str, content: Any, most: int) -> Media:
+    del most  # what it announces, it holds, or it is refused
     if isinstance(content, bytes):
+        _check_npy(content)
         values = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     else:
         values = np.load(source, mmap_mode="r", allow_pickle=False)

@@ -10,24 +10,30 @@ import numpy as np
 from sparsebayes._support.optional import require
 from sparsebayes.cli.media import wav
 from sparsebayes.cli.media.media import Media, n_channels
+from sparsebayes.cli.media.size import check_size
 
 # How soundfile reads samples of a kind, by how many bits these are too long, and their bits.
 _WHOLE = {"PCM_S8": ("int16", 8, 8), "PCM_16": ("int16", 0, 16), "PCM_24": ("int32", 8, 24)}
 _FORMATS = {".flac": "FLAC", ".ogg": "OGG", ".wav": "WAV"}
 
 
-def read_wav(source: str, content: Any) -> Media:
-    """A WAV file; everything in it but the samples stays as it is."""
+def read_wav(source: str, content: Any, most: int) -> Media:
+    """A WAV file; everything in it but the samples stays as it is.
+
+    It is not compressed: what it announces, it holds, and long ones are read piece by piece.
+    """
+    del most
     samples, bits, rate, replace = wav.parse(content)
     whole = samples.dtype.kind != "f"
     return _sound(source, samples, bits if whole else None, rate, f"{bits}-bit", parts=replace)
 
 
-def read_compressed(source: str, content: bytes, target: str) -> Media:
+def read_compressed(source: str, content: bytes, most: int, *, target: str) -> Media:
     """A FLAC or OGG file, to be written as one or as WAV."""
     codec = require("soundfile", source)
     with codec.SoundFile(io.BytesIO(content)) as file:
         kind, rate = file.subtype, file.samplerate
+        check_size(source, file.frames * file.channels, most)
         dtype, shift, bits = _WHOLE.get(kind, ("float32", 0, None))
         samples = file.read(dtype=dtype, always_2d=True)
     if shift:
