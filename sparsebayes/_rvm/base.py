@@ -15,7 +15,7 @@ from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.importances import input_importances
 from sparsebayes._rvm.input_range import in_range, input_range
 from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known, design_of
-from sparsebayes._rvm.options import as_augment, as_solver
+from sparsebayes._rvm.options import ADAPTS, as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.predictive import check_inputs
@@ -73,7 +73,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
         check_switches(bias=self.bias, verbose=self.verbose)
         as_augment(self.augment)
         if self.adapt is not None:
-            check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"))
+            check_choice("adapt", self.adapt, ADAPTS)
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
 
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.fixed import Bias, Linear, Polynomial, Precomputed
 from sparsebayes.basis.kernels import RBF, KernelFunction, Laplacian
 from sparsebayes.basis.splines import LinearSpline, ThinPlateSpline
 
+BasisName = Literal[
+    "rbf",
+    "linear_spline",
+    "thin_plate",
+    "polynomial",
+    "linear",
+    "laplacian",
+    "precomputed",
+    "bias",
+]
+BasisLike = BasisName | Basis | Callable[[np.ndarray, np.ndarray], np.ndarray]
 NAMES: dict[str, type[Basis]] = {
     "rbf": RBF,
     "linear_spline": LinearSpline,
