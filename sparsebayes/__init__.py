@@ -1,6 +1,8 @@
 """Sparse Bayesian models, tuned by the evidence: relevance vector machines for scikit-learn."""
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -84,7 +86,14 @@ def __getattr__(name: str) -> Any:
     # Imported when asked for: the engine works without scikit-learn.
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:  # a module of ours
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sparsebayes._support.guesses.answers import unknown_name
+
+    # ``from sparsebayes import ...`` drops what an AttributeError says, but not an ImportError.
+    asked_by = sys._getframe(1).f_globals["__name__"]
+    error = ImportError if asked_by == "importlib._bootstrap" else AttributeError
+    raise error(unknown_name(name, __all__))
 
 
 def __dir__() -> list[str]:

@@ -76,29 +76,24 @@ class Comparison:
 
     @property
     def _table(self) -> PrintedTable:
-        scores = [
-            PrintedColumn("rmse", "RMSE", ".4g"),
-            PrintedColumn("coverage", f"in {100 * self.coverage:g} %", ".1%"),
-            PrintedColumn("log_evidence", "log evidence", ".2f"),
-        ]
-        density = [PrintedColumn("nlpd", "NLPD", ".4f")]
-        crps_too = [PrintedColumn("crps", "CRPS", ".4g")]
-        if self.kind == "classification":
-            density, crps_too = [PrintedColumn("log_loss", "log loss", ".4f")], []
-            scores = [
-                PrintedColumn("error", "error", ".1%"),
-                PrintedColumn("brier", "Brier", ".4f"),
-                PrintedColumn("log_evidence", "log evidence", ".2f"),
-            ]
+        score = PrintedColumn
+        regression = self.kind == "regression"
+        density = ("nlpd", "NLPD") if regression else ("log_loss", "log loss")
         columns = [
-            PrintedColumn("model", "model", left=True),
-            *density,
-            PrintedColumn("difference", "to best", ".4f"),
-            PrintedColumn("standard_error", "±", ".4f"),
-            *crps_too,
-            *scores,
-            PrintedColumn("size", "size", ".4g"),
+            score("model", "model", left=True),
+            score(*density, ".4f"),
+            score("difference", "to best", ".4f"),
+            score("standard_error", "±", ".4f"),
         ]
+        if regression:
+            columns += [
+                score("crps", "CRPS", ".4g"),
+                score("rmse", "RMSE", ".4g"),
+                score("coverage", f"in {100 * self.coverage:g} %", ".1%"),
+            ]
+        else:
+            columns += [score("error", "error", ".1%"), score("brier", "Brier", ".4f")]
+        columns += [score("log_evidence", "log evidence", ".2f"), score("size", "size", ".4g")]
         return PrintedTable(columns, self.rows)
 
     @property

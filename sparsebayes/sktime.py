@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.forecasts import ForecastMixture
@@ -23,6 +24,7 @@ _LEVELS = (np.arange(200) + 0.5) / 200  # quantiles of a distribution that skpro
 _TABLES = ["pd-multiindex", "pd_multiindex_hier"]
 
 
+@guided
 class SparseBayesForecaster(BaseForecaster):
     """:class:`sparsebayes.forecasting.Forecaster` with the interface of sktime.
 

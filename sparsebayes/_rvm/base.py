@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,7 +18,9 @@ from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known, desig
 from sparsebayes._rvm.options import ADAPTS, as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
@@ -39,9 +41,10 @@ Array = np.ndarray
 _ROWS_PER_SCALE = 5  # samples for each input, of kernels that are no covariances
 
 
-class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
+class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixin, BaseEstimator):
     """Base of the relevance vector machines."""
 
+    _named_parts: ClassVar = {"basis": as_basis}
     _learns_scales: bool  # whether adapt="auto" learns length scales; labels tell too little
 
     basis: Any
@@ -60,6 +63,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     augment_variance_: float | Array
     n_features_in_: int
     _input_range: Array
+    _n_rows: int  # with weight, of all parts
     _training_rows: TrainingRows | RowSummary
     _first_centres: Array | None = None  # rows that are centres besides those that a rule draws
 
@@ -72,8 +76,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
     def _check_parameters(self) -> Solver:
         check_switches(bias=self.bias, verbose=self.verbose)
         as_augment(self.augment)
-        if self.adapt is not None:
-            check_choice("adapt", self.adapt, ADAPTS)
+        check_choice("adapt", self.adapt, ADAPTS, or_none=True)
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
 
@@ -221,7 +224,7 @@ class RelevanceVectorMachine(CallbackSupportMixin, BaseEstimator):
 
     def _store_inputs(self, X: Array, weights: Array, sample_weight: Array) -> None:
         """Range and importance of each, from rows with weight and all latent weights, (K, S)."""
-        self._input_range = input_range(X)
+        self._n_rows, self._input_range = len(X), input_range(X)
         try:
             found = input_importances(self.basis_, weights, X, sample_weight)
         except Exception as error:  # the user's own kernel need not accept such rows

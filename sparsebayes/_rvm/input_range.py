@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 Array = np.ndarray
 
@@ -22,6 +25,50 @@ def input_range(X: Array) -> Array:
 def training_range(model: Any) -> Array:
     """That of the training rows of a relevance vector machine, (2, D)."""
     return model._input_range
+
+
+def training_range_of(model: Any) -> Array:
+    """That of the inputs of a model, or of the Pipeline that it ends, (2, D)."""
+    final, before = (model[-1], model[:-1]) if isinstance(model, Pipeline) else (model, None)
+    own = getattr(final, "_training_range", lambda: training_range(final))()
+    found = own if before is None else before_steps(before, own, int(model.n_features_in_))
+    if found is None:
+        raise ValueError(
+            "The first steps of the pipeline cannot be gone back, so the range of the training data"
+            " is not known; give X."
+        )
+    return np.sort(found, axis=0)
+
+
+def before_steps(steps: Any, found: Array, n_inputs: int) -> Array | None:
+    """The range before the first steps of a Pipeline; None if their inputs do not correspond."""
+    if found.shape[1] != n_inputs:
+        return None
+    try:
+        back = _quietly(steps.inverse_transform, found)
+    except (AttributeError, NotImplementedError):
+        return None
+    if back.shape != found.shape:
+        return None
+    # One input after the other goes from its lower end to its upper one, and nothing else moves.
+    ends = np.tri(n_inputs + 1, n_inputs, -1, dtype=bool)
+    again, wanted = (
+        transformed(steps, np.where(ends, back[1], back[0])),
+        np.where(ends, *found[::-1]),
+    )
+    same = np.allclose(again, wanted, rtol=1e-6, atol=1e-6 * np.ptp(found))
+    return back if same else None
+
+
+def transformed(steps: Any, X: Array) -> Array:
+    """The rows of X after the first steps of a Pipeline, which need not be told their names."""
+    return _quietly(steps.transform, X)
+
+
+def _quietly(function: Callable[[Array], Array], X: Array) -> Array:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return np.asarray(function(X), dtype=np.float64)
 
 
 def in_range(X: Array, bounds: Array, reach: Array, importances: Array | None) -> Array:

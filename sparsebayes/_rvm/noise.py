@@ -7,12 +7,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.validation import as_number
 from sparsebayes.basis import Basis
 
 Array = np.ndarray
 
 
+@guided
 @dataclass(frozen=True)
 class StudentT:
     """Noise with outliers: Student's t distribution, for ``RVR(noise=...)``.

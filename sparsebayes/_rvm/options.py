@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from sparsebayes._rvm.noise import StudentT
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import as_number, whole_number
 from sparsebayes.engine import (
     EM,
@@ -42,7 +43,10 @@ def as_solver(solver: Any) -> Solver:
         return SOLVERS[solver]
     if hasattr(solver, "climb") and not isinstance(solver, type):
         return solver
-    raise ValueError(f"solver must be one of {sorted(SOLVERS)} or a solver object, got {solver!r}.")
+    raise ValueError(
+        f"solver must be one of {sorted(SOLVERS)} or a solver object, got {solver!r}"
+        f"{hint('solver', solver)}."
+    )
 
 
 def with_restarts(solver: Solver, n_restarts: Any) -> Solver:
@@ -80,7 +84,7 @@ def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
         return prior
     raise ValueError(
         f"prior must be one of {list(PRIORS)}, a number c >= 0, or a prior such as Gamma(a, b), "
-        f"got {prior!r}."
+        f"got {prior!r}{hint('prior', prior)}."
     )
 
 
@@ -123,7 +127,7 @@ def as_noise_model(noise: Any, n_targets: int | None = None) -> Noise:
         raise ValueError(
             f"noise must be 'estimate' or a positive variance, got {noise!r}; a prior of its "
             "reciprocal is Gamma(c, d), outliers are 'student' or StudentT(nu), and noise "
-            "that depends on the input is 'varying'."
+            f"that depends on the input is 'varying'{hint('noise', noise)}."
         ) from None
 
 
@@ -148,7 +152,8 @@ def as_noise(noise: Any) -> float | None:
     variance = as_number(noise)
     if variance is not None and variance > 0:
         return variance
-    raise ValueError(f"noise must be 'estimate' or a positive variance, got {noise!r}.")
+    remedy = hint("noise", noise, ("estimate",))
+    raise ValueError(f"noise must be 'estimate' or a positive variance, got {noise!r}{remedy}.")
 
 
 def as_augment(augment: Any) -> float | bool | str:
@@ -161,5 +166,6 @@ def as_augment(augment: Any) -> float | bool | str:
     if variance is not None and variance > 0:
         return variance
     raise ValueError(
-        f"augment must be True, False, 'fast' or a positive variance, got {augment!r}."
+        f"augment must be True, False, 'fast' or a positive variance, got {augment!r}"
+        f"{hint('augment', augment)}."
     )

@@ -14,7 +14,11 @@ def memory_budget() -> int:
     return int(get_config()["working_memory"] * 2**20)
 
 
-def batches(n_rows: int, numbers: int) -> Iterator[slice]:
-    """Slices of the rows; each takes the memory budget at so many numbers a row."""
+def batches(n_rows: int, numbers: int, most: int | None = None) -> Iterator[slice]:
+    """Slices of the rows; each takes the memory budget at so many numbers a row.
+
+    With `most` none has more rows than these.
+    """
     size = max(1, memory_budget() // 8 // (numbers + _OVERHEAD))
+    size = size if most is None else min(size, most)
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

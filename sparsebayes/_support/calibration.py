@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, brentq, minimize
 from scipy.special import ndtr, ndtri, stdtrit
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import as_number
 
 Array = np.ndarray
@@ -67,7 +68,8 @@ def check_calibrate(calibrate: Any) -> None:
         return
     raise ValueError(
         "calibrate must be 'auto', None, a number of folds from 2 on, a splitter of scikit-learn "
-        f"such as KFold(5), or a list of pairs (train, test) of row numbers, got {calibrate!r}."
+        f"such as KFold(5), or a list of pairs (train, test) of row numbers, got {calibrate!r}"
+        f"{hint('calibrate', calibrate)}."
     )
 
 

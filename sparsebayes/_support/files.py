@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -15,7 +16,7 @@ import numpy as np
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise OSError with a full sentence if `path` could not be written."""
-    path = Path(path)
+    path = Path(os.path.realpath(path) if os.path.islink(path) else path)
     if path.is_dir():
         raise IsADirectoryError(f"Output {str(path)!r} is a directory; name a file in it.")
     if not path.parent.is_dir():
@@ -28,7 +29,8 @@ def check_output(path: str, *inputs: str | None) -> None:
     """Raise OSError if `path` could not be written, ValueError if it is one of the inputs."""
     check_writable(path)
     for source in filter(None, inputs):
-        if Path(path).exists() and Path(source).exists() and Path(path).samefile(source):
+        there = os.path.exists(path) and os.path.exists(source)
+        if there and not is_stream(path) and os.path.samefile(path, source):
             raise ValueError(f"output {path!r} is also an input; choose another name")
 
 
@@ -36,7 +38,10 @@ def write_files(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     """Write all files under temporary names beside their own, then rename them.
 
     What is long comes piece by piece.
-    A failure before the renaming leaves every old file as it was, and no new one.
+    A failure before the renaming leaves every old file as it was, and no new one. A file that is
+    there keeps its mode and, where the system allows it, its owner. A symbolic link stays one: what
+    it leads to is replaced. What is no plain file, such as a FIFO or a device, is written to, after
+    all others.
     """
     staged: list[tuple[str, Path]] = []
     umask = os.umask(0)
@@ -44,17 +49,45 @@ def write_files(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     try:
         for path, content in files.items():
             check_writable(path)
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-            staged.append((name, path))
+            if is_stream(path):
+                continue
+            target = Path(os.path.realpath(path))
+            descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            staged.append((name, target))
             with os.fdopen(descriptor, "wb") as stream:
                 stream.writelines([content] if isinstance(content, bytes) else content)
-            os.chmod(name, 0o666 & ~umask)  # mkstemp gives 0o600
-        for name, path in staged:
-            os.replace(name, path)
+                stream.flush()
+                os.fsync(descriptor)
+            _take_rights(name, target, 0o666 & ~umask)
+        for name, target in staged:
+            os.replace(name, target)
     finally:
         for name, _ in staged:
             with suppress(FileNotFoundError):
                 os.unlink(name)
+    for path, content in files.items():
+        if is_stream(path):
+            with open(path, "wb") as stream:
+                stream.writelines([content] if isinstance(content, bytes) else content)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether there is something that is no plain file, and is written to as it is."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _take_rights(name: str, target: Path, usual: int) -> None:
+    """Give a file the mode and the owner of the one that it replaces."""
+    try:
+        old = os.stat(target)
+    except FileNotFoundError:
+        os.chmod(name, usual)  # mkstemp gives 0o600
+        return
+    new = os.stat(name)
+    if hasattr(os, "chown") and (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        with suppress(PermissionError):  # only root may give files away
+            os.chown(name, old.st_uid, old.st_gid)
+    os.chmod(name, stat.S_IMODE(old.st_mode))
 
 
 def temporary_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -13,6 +13,7 @@ _EXTRAS = {
     "matplotlib": "plots",
     "onnx": "onnx",
     "onnxruntime": "onnx",
+    "openpyxl": "excel",
     "pandas": "pandas",
     "pyarrow": "parquet",
     "pymoo": "pareto",

@@ -15,6 +15,7 @@ from scipy.special import ndtri
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.validation import check_coverage, remedies, whole_number
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class GaussianRegressorMixin(ABC):
             Means, variances, covariances and draws at rows of X.
         """
 
+    @guided
     def predict(
         self,
         X: Any,
@@ -181,6 +183,7 @@ class GaussianRegressorMixin(ABC):
             return mean, variance
         return mean, np.sqrt(variance + noise)
 
+    @guided
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
         """Predict central intervals of new observations, noise included.
 
@@ -216,6 +219,7 @@ class GaussianRegressorMixin(ABC):
         coverage = check_coverage(coverage)
         return self.predictive().interval(check_inputs(self, X), coverage)
 
+    @guided
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draw observations from the predictive distribution.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
+
+Key = str | tuple[str | int, ...]
 
 # Colours and backgrounds are the notebook's own, light or dark.
 _STYLE = """<style>
@@ -52,37 +54,52 @@ class PrintedColumn:
 
     Attributes
     ----------
-    key : str
-        Its name in plain data.
+    key : str or tuple
+        Where its values are in a row: a key, or keys one inside the other.
     title : str
         Its name in print.
     digits : str
         How its numbers are printed, as in ``format(number, ".4g")``.
     left : bool
         Whether it is set to the left.
+    error : str or tuple, or None
+        Where the standard deviations of its values are, if they are printed beside them.
     """
 
-    key: str
+    key: Key
     title: str
     digits: str = ""
     left: bool = False
+    error: Key | None = None
 
-    def text(self, value: Any) -> str:
-        """A value in print, nothing for None."""
+    def text(self, row: dict[str, Any]) -> str:
+        """Its value in a row in print, nothing where there is none."""
+        value = _value(row, self.key)
         if value is None:
             return ""
-        return value if isinstance(value, str) else format(value, self.digits)
+        text = value if isinstance(value, str) else format(value, self.digits)
+        deviation = None if self.error is None else _value(row, self.error)
+        return text if deviation is None else f"{text} ± {deviation:.2g}"
+
+
+def _value(row: Any, key: Key) -> Any:
+    """What a row has there, None if it has nothing."""
+    for step in key if isinstance(key, tuple) else (key,):
+        if row is None or (isinstance(row, dict) and step not in row):
+            return None
+        row = row[step]
+    return row
 
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """Rows of values by the keys of columns.
+    """Rows of values, some of which are printed in columns.
 
     Attributes
     ----------
     columns : sequence of PrintedColumn
     rows : sequence of dict
-        By the keys of the columns; a key that is missing is a blank cell.
+        What a row does not have is a blank cell.
     shown : sequence of int, or None
         The rows that are printed; None is all. Plain data has all.
     below : sequence of str
@@ -92,16 +109,11 @@ class PrintedTable:
     columns: Sequence[PrintedColumn]
     rows: Sequence[dict[str, Any]]
     shown: Sequence[int] | None = None
-    below: Sequence[str] = field(default_factory=tuple)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
+    below: Sequence[str] = ()
 
     def _cells(self) -> list[list[str]]:
-        rows: Iterable[dict[str, Any]] = self.rows
-        if self.shown is not None:
-            rows = (self.rows[k] for k in self.shown)
-        return [[column.text(row.get(column.key)) for column in self.columns] for row in rows]
+        numbers = range(len(self.rows)) if self.shown is None else self.shown
+        return [[column.text(self.rows[k]) for column in self.columns] for k in numbers]
 
     def lines(self) -> list[str]:
         """Lines of text."""
@@ -109,29 +121,28 @@ class PrintedTable:
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = []
         for row in cells:
-            set_in = [
+            placed = [
                 text.ljust(width) if column.left else text.rjust(width)
                 for column, text, width in zip(self.columns, row, widths, strict=True)
             ]
-            lines.append("  ".join(set_in).rstrip())
+            lines.append("  ".join(placed).rstrip())
         lines.insert(1, "-" * (sum(widths) + 2 * (len(widths) - 1)))
         return [*lines, *self.below]
 
     def html(self) -> str:
         """As HTML, escaped."""
-
-        def row(tag: str, texts: Sequence[str]) -> str:
-            left, cells = ' class="left"', ""
-            for column, text in zip(self.columns, texts, strict=True):
-                cells += f"<{tag}{left if column.left else ''}>{escape(text)}</{tag}>"
-            return f"<tr>{cells}</tr>"
-
-        head = row("th", [column.title for column in self.columns])
-        body = "".join(row("td", texts) for texts in self._cells())
+        head = self._html_row("th", [column.title for column in self.columns])
+        body = "".join(self._html_row("td", texts) for texts in self._cells())
         table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
         return "\n".join([table, *map(paragraph, self.below)])
 
+    def _html_row(self, tag: str, texts: Sequence[str]) -> str:
+        left, cells = ' class="left"', ""
+        for column, text in zip(self.columns, texts, strict=True):
+            cells += f"<{tag}{left if column.left else ''}>{escape(text)}</{tag}>"
+        return f"<tr>{cells}</tr>"
+
     def records(self) -> list[dict[str, Any]]:
         """All rows as plain data, None for what a row does not have."""
-        keys = [column.key for column in self.columns]
-        return [{key: plain(row.get(key)) for key in keys} for row in self.rows]
+        blank = {column.key: None for column in self.columns if isinstance(column.key, str)}
+        return [plain({**blank, **row}) for row in self.rows]

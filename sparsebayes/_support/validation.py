@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.guesses.values import hint
+
 
 def as_number(value: Any) -> float | None:
     """A finite real number, None for anything else."""
@@ -26,7 +28,8 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
     """A whole number that is at least `least`, or a clear error; True and False are none."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < least:
-        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}.")
+        remedy = hint(name, value)
+        raise ValueError(f"{name} must be a whole number >= {least}, got {value!r}{remedy}.")
     return int(value)
 
 
@@ -63,10 +66,12 @@ def check_switches(*, verbose: Any = 0, **switches: Any) -> None:
         raise ValueError(f"verbose must be a whole number >= 0, got {verbose!r}.")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """`value` is one of the words, or a clear error."""
-    if not (isinstance(value, str) and value in choices):
-        raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}.")
+def check_choice(name: str, value: Any, choices: tuple[str, ...], *, or_none: bool = False) -> None:
+    """`value` is one of the words, or None if that may be; else a clear error."""
+    if not (isinstance(value, str) and value in choices) and not (or_none and value is None):
+        listed = f"{list(choices)}{' or None' if or_none else ''}"
+        remedy = hint(name, value, choices)
+        raise ValueError(f"{name} must be one of {listed}, got {value!r}{remedy}.")
 
 
 def check_labels(y: np.ndarray) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes.basis.centres import Some
 from sparsebayes.engine.moments import Functions
 
@@ -24,7 +26,7 @@ def column_hashes(columns: Array) -> Array:
     return np.array([hash(row.tobytes()) for row in rows], dtype=np.int64)
 
 
-class Basis(BaseEstimator, ABC):
+class Basis(GuidedMixin, BaseEstimator, ABC):
     """M functions of x, numbered from 0.
 
     A new basis implements `fit`, which sets the attributes, `columns` and `select`.
@@ -224,6 +226,10 @@ class Basis(BaseEstimator, ABC):
             The gradients; None if some function is not linear.
         """
         return None
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        """A name for each function, by those of the inputs; empty where it has none of its own."""
+        return [""] * self.n_functions_
 
     def reach(self) -> Array | None:
         """Tell how far each input can go before the functions change.

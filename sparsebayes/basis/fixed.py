@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,17 @@ class Fixed(Basis):
         ndarray of int, (M, D)
             A row for each function.
         """
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        names = []
+        for powers in self.powers():
+            factors = [
+                name if power == 1 else f"{name}^{power}"
+                for name, power in zip(inputs, powers, strict=True)
+                if power
+            ]
+            names.append(" ".join(factors) or "bias")
+        return names
 
     def columns(self, X: Array, index: Array | None = None) -> Array:
         return self._compute(X)[:, self._kept if index is None else self._kept[index]]

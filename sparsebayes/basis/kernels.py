@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.centres import (
     Some,
@@ -207,7 +208,7 @@ class Scaled(Centred):
             if self.length_scale != "scale":
                 raise ValueError(
                     f"length_scale of {name} must be positive numbers or 'scale', "
-                    f"got {self.length_scale!r}."
+                    f"got {self.length_scale!r}{hint('length_scale', self.length_scale)}."
                 )
             rows = None if weights is None else np.broadcast_to(weights[:, None], X.shape)
             spread = np.sqrt(np.average((X - np.average(X, weights=rows)) ** 2, weights=rows))
@@ -222,7 +223,7 @@ class Scaled(Centred):
         if scale.ndim > 1 or not np.all(np.isfinite(scale)) or not np.all(scale > 0):
             raise ValueError(
                 f"length_scale of {name} must be positive numbers or 'scale', "
-                f"got {self.length_scale!r}."
+                f"got {self.length_scale!r}{hint('length_scale', self.length_scale)}."
             )
         if scale.ndim == 1 and scale.size != X.shape[1]:
             raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -91,6 +92,9 @@ class Union(Basis):
     def gradients(self) -> Array | None:
         left, right = self.left_.gradients(), self.right_.gradients()
         return None if left is None or right is None else np.vstack([left, right])
+
+    def function_names(self, inputs: Sequence[str]) -> list[str]:
+        return self.left_.function_names(inputs) + self.right_.function_names(inputs)
 
     def reach(self) -> Array | None:
         left, right = self.left_.reach(), self.right_.reach()

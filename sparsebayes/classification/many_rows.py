@@ -150,7 +150,7 @@ def fit_rows(
     if folds is not None or chosen.link == "least_squares":
         model._temperature = _temperature(model, drawn)
     model._store_latent_inputs(drawn)
-    model._input_range = survey.input_range
+    model._n_rows, model._input_range = sample.n_rows, survey.input_range
     n_functions = basis.distinct_.size
     model.approximation_ = (
         f"{n_functions} functions of {len(X)} rows, which chose the likelihood and length scales; "

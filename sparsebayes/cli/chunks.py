@@ -12,7 +12,7 @@ from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.rows.chunk import Chunk
 from sparsebayes.rows.files import FileRows, rows_at_a_time
 from sparsebayes.rows.sample import Sample
-from sparsebayes.rows.table import Table, TableFile
+from sparsebayes.rows.table import Table, TableError, TableFile
 
 LARGE = 64 << 20  # bytes beyond which a file is read in chunks
 _SAMPLE = 10_000  # rows that are held, for the report and figures
@@ -90,6 +90,18 @@ class ScaledChunks:
                 pass
         assert self._sample is not None
         return self._sample.X, self._sample.y
+
+
+def refuse_text(file: TableFile, names: list[str]) -> None:
+    """A clear error for inputs that hold text, which are not encoded in chunks."""
+    text = [name for name in names if name in file.header.text]
+    if text:
+        raise TableError(
+            f"{file.header.source}: the inputs {', '.join(map(repr, text))} hold text, which is "
+            "encoded only where all rows are read at once (files of 64 MB at most, without "
+            "--chunk-rows); leave them out with --features"
+        )
+    file.check(names)
 
 
 def refuse_whole(args: Namespace, source: str) -> None:

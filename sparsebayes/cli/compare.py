@@ -11,11 +11,12 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from sparsebayes.cli.csv_table import open_rows, reading_notes
 from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import Answer
+from sparsebayes.cli.text_inputs import Levels, read_inputs, stored_levels
 from sparsebayes.comparison import compare
 from sparsebayes.persistence import StoredModel
-from sparsebayes.rows.files import open_file
 from sparsebayes.rows.table import TableFile
 
 
@@ -23,12 +24,15 @@ def run(args: Namespace) -> Answer:
     """The table of models, the best first."""
     records = _records(args.models)
     models, X, y = {name: record.model for name, record in records.items()}, None, None
+    notes: list[str] = []
     if args.data is not None:
-        models, X, y = _held_out(records, open_file(args.data))
+        file = open_rows(args.data, args)
+        models, X, y = _held_out(records, file)
+        notes = reading_notes(file)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         found = compare(models, X, y, coverage=args.coverage or 0.95)
-    return Answer(str(found), {"source": args.data, **found.to_dict()})
+    return Answer(str(found), {"source": args.data, **found.to_dict(), "notes": notes}, notes)
 
 
 def _records(paths: list[str]) -> dict[str, StoredModel]:
@@ -51,7 +55,10 @@ def _held_out(
         for name, record in records.items()
     }
     columns = list(dict.fromkeys(column for own in inputs.values() for column in own))
-    file.check(columns)
+    levels: Levels = {}
+    for name, record in records.items():
+        levels |= stored_levels(record.model, inputs[name])
+    file.check([column for column in columns if column not in levels])
     (table,) = file.tables([*columns, *targets], None)
     final = next(iter(records.values())).final
     if is_classifier(final):
@@ -65,7 +72,7 @@ def _held_out(
         places = [columns.index(column) for column in inputs[name]]
         pick = FunctionTransformer(np.take, kw_args={"indices": places, "axis": 1})
         models[name] = Pipeline([("columns", pick), ("model", record.model)])
-    return models, table.numbers(columns), y
+    return models, read_inputs(table, columns, levels), y
 
 
 def _target(records: dict[str, StoredModel]) -> list[str]:

@@ -1,28 +1,62 @@
-"""Tables in CSV files, read whole and written."""
+"""Tables in files, opened as the options say, and written as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from sparsebayes.rows.csv_reader import CSVFile
-from sparsebayes.rows.table import Table
+from sparsebayes.cli.arguments.tables import OPTIONS
+from sparsebayes.rows.dialect.reading import Reading
+from sparsebayes.rows.files import open_file
+from sparsebayes.rows.missing import CompleteRows
+from sparsebayes.rows.table import Table, TableFile
 
 TargetName = str | list[str] | None  # as a model file has it
 
 
-def read_table(path: str | os.PathLike[str], *, keep_empty: bool = False) -> Table:
-    """All rows of a CSV file whose first row names the columns.
+def reading_of(args: Namespace) -> Reading:
+    """How a table is to be read, as the options say."""
+    return Reading(**{name: getattr(args, name) for name in OPTIONS})
 
-    Lines without any cell are left out, and rows of empty cells unless `keep_empty` says that
-    they are missing values.
-    """
-    (table,) = CSVFile(path, keep_empty=keep_empty).tables([], None)
-    return table
+
+def open_rows(path: str, args: Namespace) -> TableFile:
+    """A file of rows; those in which a value is missing are left out, or refused when read."""
+    file = open_file(path, reading_of(args))
+    return CompleteRows(file) if args.missing == "drop" else file
+
+
+def read_series(path: str, args: Namespace) -> tuple[Table, list[str]]:
+    """All rows of a file, and notes of how it was read; rows may be empty, as gaps of series."""
+    file = open_file(path, reading_of(args), keep_empty=True)
+    (table,) = file.tables([], None)
+    return table, reading_notes(file)
+
+
+def reading_notes(file: TableFile) -> list[str]:
+    """How a file was read, and what was left out of it."""
+    notes = [] if file.told is None else [f"{file.header.source} was read as {file.told}"]
+    if isinstance(file, CompleteRows) and file.left_out:
+        notes.append(file.left_out)
+    return notes
+
+
+def missing_notes(count: int, n_rows: int) -> list[str]:
+    """What is said of rows that keep their place but have no result."""
+    if not count:
+        return []
+    rows = f"{count} of {n_rows} rows have" if n_rows > 1 else "the row has"
+    return [f"{rows} cells that are empty or NA, and no prediction (empty cells)"]
+
+
+def spread(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Values at the places of rows that were kept, and nothing at those of the others."""
+    out = np.full(len(kept), None, dtype=object)
+    out[kept] = values.tolist()
+    return out
 
 
 def target_names(stored: TargetName, count: int) -> list[str]:

@@ -14,20 +14,28 @@ import numpy as np
 from scipy.special import ndtri
 
 from sparsebayes._support.version import package_version
-from sparsebayes.cli.csv_table import format_table, read_table
+from sparsebayes.cli.arguments.tables import OPTIONS
+from sparsebayes.cli.csv_table import format_table, read_series
 from sparsebayes.cli.media import OTHERS, SUFFIXES, Media, encode_npy, place, read_media
-from sparsebayes.cli.report import Rows, aligned, joined
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.cli.reports.figures import check_directory, new_axes, png
 from sparsebayes.cli.reports.progress_line import ProgressLine
+from sparsebayes.cli.reports.report import Rows, aligned, joined
 from sparsebayes.denoising import LONGEST, METHODS, Denoised, denoise
-from sparsebayes.rows.table import Table, TableError, is_missing, is_number
+from sparsebayes.rows.dialect.numerals import is_missing
+from sparsebayes.rows.table import Table, TableError, is_number
 
 _COVERAGE = 0.95
 _RESULTS = ("denoised", "std", "lower", "upper")
 _KINDS = {".csv": ".csv", **SUFFIXES}
+# Further files of which a column is denoised; what is made of it is a .csv file.
+_TABLES = (".tsv", ".txt", ".dat", ".gz", ".bz2", ".xz", ".zip", ".xlsx", ".parquet", ".pq")
 # Options of one kind of file only.
-_OPTIONS = {".csv": ("column", "time", "coverage"), ".npy": ("axes",), ".tif": ("volume",)}
+_OPTIONS = {
+    ".csv": ("column", "time", "coverage", *OPTIONS),
+    ".npy": ("axes",),
+    ".tif": ("volume",),
+}
 _CHUNK = 1 << 20  # values that are looked at at a time
 _SHOWN = 1 << 14  # samples in the figure of a long signal
 
@@ -80,11 +88,12 @@ def _check_files(args: Namespace) -> None:
 def _check_options(args: Namespace) -> str:
     """The kind of file; options that do not fit are refused before the work begins."""
     suffix = Path(args.input).suffix
-    kind = _KINDS.get(suffix.lower())
+    table = args.input == STANDARD or suffix.lower() in _TABLES
+    kind = ".csv" if table else _KINDS.get(suffix.lower())
     if kind is None:
         raise ValueError(
             f"{args.input}: files of type {suffix or 'none'!r} cannot be denoised; those of type "
-            f"{', '.join(_KINDS)} can"
+            f"{', '.join([*_KINDS, *_TABLES])} can"
         )
     output = kind if args.output == STANDARD else _KINDS.get(Path(args.output).suffix.lower())
     if output not in (kind, OTHERS.get(kind, kind)):
@@ -95,7 +104,8 @@ def _check_options(args: Namespace) -> str:
     for owner, options in _OPTIONS.items():
         given = [option for option in options if getattr(args, option) is not None]
         if given and owner != kind:
-            raise ValueError(f"--{given[0]} is for {owner} files, but the input is {args.input!r}")
+            what = "tables" if owner == ".csv" else f"{owner} files"
+            raise ValueError(f"--{given[0]} is for {what}, but the input is {args.input!r}")
     if args.std and kind == ".csv":
         raise ValueError("--std is not for .csv files, in which std is a column of the output")
     if args.std and Path(args.std).suffix.lower() != ".npy":
@@ -110,7 +120,7 @@ def _media(args: Namespace) -> Media:
 
 def _column(args: Namespace) -> Media:
     """The column to denoise, and the table of results that is written in its place."""
-    table = read_table(args.input, keep_empty=True)
+    table, notes = read_series(args.input, args)
     name = args.column
     if name is None:
         numeric = [c for c in table.columns if c != args.time and _is_numeric(table, c)]
@@ -138,7 +148,8 @@ def _column(args: Namespace) -> Media:
         return format_table(columns | dict(zip(_RESULTS, results, strict=True))).encode()
 
     about = f"{len(table)} rows, column {name}"
-    return Media(table.source, table.series(name), (("", ...),), about, write, holds_std=True, t=t)
+    values = table.values([name])[:, 0]
+    return Media(table.source, values, (("", ...),), about, write, holds_std=True, t=t, notes=notes)
 
 
 def _is_numeric(table: Table, name: str) -> bool:
@@ -160,6 +171,7 @@ def _denoise(data: Media, args: Namespace, line: ProgressLine) -> Outcome:
     dtype, with_std = _float_type(data.values), data.holds_std or bool(args.std or args.figures)
     shape = data.values.shape
     outcome = Outcome(place(shape, dtype), place(shape if with_std else (0,), dtype))
+    outcome.notes += data.notes
     if sum(np.size(data.values[where]) for _, where in channels) < data.values.size:
         outcome.signal[...] = data.values  # what is not denoised stays
         outcome.std[...] = 0.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from sparsebayes.cli.csv_table import target_names
+from sparsebayes.cli.csv_table import open_rows, reading_notes, target_names
 from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
@@ -23,7 +23,6 @@ from sparsebayes.export.programs.models import program_of
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.one_step import one_step
 from sparsebayes.persistence import StoredModel
-from sparsebayes.rows.files import open_file
 
 Array = np.ndarray
 
@@ -59,7 +58,7 @@ def run(args: Namespace) -> Answer:
     if args.check is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the files have told them
-            check = _checked(export, args.check)
+            check = _checked(export, args)
     written = write_outputs(files) if args.output else []
     sizes = {path: len(files[Path(path)]) for path in written}
     lines = []
@@ -176,13 +175,13 @@ class _Check:
     size: int | None = None
 
 
-def _checked(export: _Export, csv: str) -> _Check:
+def _checked(export: _Export, args: Namespace) -> _Check:
     """Compare with Python at the rows of a file; an error if they differ."""
-    file = open_file(csv)
+    csv, file = args.check, open_rows(args.check, args)
     names = export.inputs() or file.header.columns
     file.check(names)
     (table,) = file.tables(names, None)
-    X = table.numbers(names)
+    X, notes = table.numbers(names), reading_notes(file)
     if export.dtype == "float":
         with np.errstate(over="ignore"):
             X = X.astype(np.float32).astype(np.float64)
@@ -190,7 +189,7 @@ def _checked(export: _Export, csv: str) -> _Check:
             raise ValueError(f"--float: {csv} has numbers that single precision does not")
     right = _by_python(export.record.model, X)
     found, line, size = export.predict(X)
-    lines = [line] if line else []
+    lines = [*notes, *([line] if line else [])]
     if not found:
         return _Check(len(X), lines)
     limit = _SERVICE if export.kind == "onnx" and export.dtype == "float" else None

@@ -1,4 +1,4 @@
-"""``sparsebayes fit``: fit a model to a CSV or Parquet file, judge it, store and draw it."""
+"""``sparsebayes fit``: fit a model to a table, judge it, store and draw it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sparsebayes.basis import as_basis
-from sparsebayes.cli.chunks import LARGE, ScaledChunks, refuse_whole
-from sparsebayes.cli.report import fit_report
+from sparsebayes.cli.chunks import LARGE, ScaledChunks, refuse_text, refuse_whole
+from sparsebayes.cli.csv_table import open_rows, reading_notes
 from sparsebayes.cli.reports.answer import Answer, check_output, write_outputs
 from sparsebayes.cli.reports.data import fit_data
 from sparsebayes.cli.reports.figures import check_directory, new_axes, png
 from sparsebayes.cli.reports.progress_line import ProgressLine
+from sparsebayes.cli.reports.report import fit_report
 from sparsebayes.cli.tasks import PANELS, Scores, Task, choose, look_at, refuse_foreign
+from sparsebayes.cli.text_inputs import (
+    Levels,
+    encoder,
+    find_levels,
+    levels_told,
+    read_inputs,
+    text_inputs,
+)
 from sparsebayes.datasets import load_gases, load_sensor
 from sparsebayes.persistence import dumps, final_estimator
 from sparsebayes.rows.csv_reader import CSVFile
-from sparsebayes.rows.files import open_file
 from sparsebayes.rows.table import TableError, TableFile
 
 
@@ -32,7 +39,8 @@ class TrainingData:
     """A table split into inputs and targets, and what is to be done with it.
 
     `y` has a column for each target if there are several. `n_rows` may be more than the rows that
-    are held, and `counts` says how often there is each label.
+    are held, and `counts` says how often there is each label. `levels` has the different texts of
+    inputs that hold text, and `notes` what is to be said of the file.
     """
 
     source: str
@@ -44,6 +52,8 @@ class TrainingData:
     why: str
     n_rows: int
     counts: dict[str, int]
+    levels: Levels
+    notes: list[str]
 
     @property
     def target_name(self) -> str | list[str]:
@@ -102,29 +112,32 @@ def _open(args: Namespace) -> tuple[TableFile, str, list[str], list[str]]:
         source = f"the bundled {'gases' if classes else 'sensor'} data"
         targets = file.header.named(args.target) if args.target else file.header.columns[-1:]
     else:
-        file, source = open_file(args.csv), args.csv
+        file = open_rows(args.csv, args)
+        source = file.header.source
         if args.target is None:
             listed = ", ".join(map(repr, file.header.columns))
             raise TableError(f"--target is needed: which column of {listed}?")
         targets = file.header.named(args.target)
     names = file.header.named(args.features) if args.features else None
-    inputs = file.header.inputs(targets, names)
-    file.check(inputs)
-    return file, source, inputs, targets
+    return file, source, file.header.inputs(targets, names), targets
 
 
 def _read_data(
     file: TableFile, source: str, names: list[str], targets: list[str], args: Namespace
 ) -> TrainingData:
     """All rows of a file."""
+    text = text_inputs(file, names, args.categorical)
     (table,) = file.tables([*names, *targets], None)
-    X = table.numbers(names)
+    levels = find_levels(table, text)
+    X = read_inputs(table, names, levels)
     columns = look_at([table], targets, args.task)
     task, kind, why = choose(columns, table.source, args.task)
     several = len(targets) > 1
     y = table.numbers(targets) if several else table.labels(targets[0], kind)
     refuse_foreign(args, task, why)
-    return TrainingData(source, X, y, names, targets, task, why, len(table), columns[0].counts)
+    notes = [*reading_notes(file), *levels_told(levels)]
+    counts = columns[0].counts
+    return TrainingData(source, X, y, names, targets, task, why, len(table), counts, levels, notes)
 
 
 def _read_chunks(
@@ -132,6 +145,7 @@ def _read_chunks(
 ) -> tuple[TrainingData, FitResult]:
     """Fit to a file that is read in chunks; what is held of it is a sample."""
     refuse_whole(args, source)
+    refuse_text(file, names)
     with ProgressLine(quiet=args.quiet) as line:
         chunks = ScaledChunks(file, names, targets, args.chunk_rows, line)
         columns = look_at(chunks.first_pass(), targets, args.task)
@@ -144,9 +158,10 @@ def _read_chunks(
     model = model if chunks.scaler is None else make_pipeline(chunks.scaler, model)
     X, y = chunks.sample
     n_rows = columns[0].n_rows
-    data = TrainingData(source, X, y, names, targets, task, why, n_rows, columns[0].counts)
+    notes, counts = reading_notes(file), columns[0].counts
+    data = TrainingData(source, X, y, names, targets, task, why, n_rows, counts, {}, notes)
     training = task.judge(model, X, y)
-    notes = _told(caught)
+    notes = [*notes, *_told(caught)]
     if args.folds >= 2:
         notes.append(
             "no cross-validation: it needs all rows in memory, and these were read in chunks"
@@ -159,8 +174,8 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
     task = data.task
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = _build(data.X, task, args).fit(data.X, data.y)
-    notes = _told(caught)
+        model = _build(data, args).fit(data.X, data.y)
+    notes = [*data.notes, *_told(caught)]
     training = task.judge(model, data.X, data.y)
     held_out: list[Scores] = []
     obstacle = task.obstacle(data.y, args.folds)
@@ -168,7 +183,7 @@ def _fit(data: TrainingData, args: Namespace) -> FitResult:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all data has told them
             held_out = task.validate(
-                lambda X, y: _build(X, task, args).fit(X, y), data.X, data.y, args.folds, args.seed
+                lambda X, y: _build(data, args).fit(X, y), data.X, data.y, args.folds, args.seed
             )
     elif args.folds >= 2:
         notes.append(f"no cross-validation: {obstacle}")
@@ -184,9 +199,11 @@ def _has_length_scale(basis: str) -> bool:
     return "length_scale" in as_basis(basis).get_params()
 
 
-def _build(X: np.ndarray, task: Task, args: Namespace) -> Any:
-    model = _estimator(task, args)
-    return make_pipeline(StandardScaler(), model) if X.shape[1] > 1 else model
+def _build(data: TrainingData, args: Namespace) -> Any:
+    model = _estimator(data.task, args)
+    if len(data.features) == 1 and not data.levels:
+        return model
+    return make_pipeline(encoder(data.features, data.levels), model)
 
 
 def _estimator(task: Task, args: Namespace) -> Any:

@@ -17,10 +17,10 @@ import numpy as np
 from sparsebayes._support.optional import require
 from sparsebayes._support.version import package_version
 from sparsebayes.cli.csv_table import format_table
-from sparsebayes.cli.report import Rows, aligned
 from sparsebayes.cli.reports.answer import Answer, check_output, write_outputs
 from sparsebayes.cli.reports.figures import new_axes, png
 from sparsebayes.cli.reports.progress_line import ProgressLine
+from sparsebayes.cli.reports.report import Rows, aligned
 from sparsebayes.cli.series.series_table import RESULTS, TimedColumn, read_columns
 
 _SHOWN = 48  # rows of the table, if all are in a file
@@ -62,7 +62,7 @@ def run(args: Namespace) -> Answer:
         warnings.simplefilter("always")
         with ProgressLine(quiet=args.quiet) as line:
             line.text = f"reading {args.csv}"
-            columns = read_columns(args)
+            columns, told = read_columns(args)
             line.text = f"forecasting {args.csv}"
             models = None if args.id else [_fitted(columns[0], args)]
         if models is None:
@@ -75,7 +75,8 @@ def run(args: Namespace) -> Answer:
         if args.figure:
             files[Path(args.figure)] = _figure(found[0], args.coverage)
         rows = _of_several(found, args) if args.id else _of_one(found[0], args)
-    notes = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
+    notes = [" ".join(str(warning.message).split()) for warning in caught]
+    notes = list(dict.fromkeys([*told, *notes]))
     written, seconds = write_outputs(files), time.monotonic() - start
     if any(data.turned for data in columns):
         rows.append(("order", "the rows were in descending order of time, and were turned round"))

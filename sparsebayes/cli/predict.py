@@ -1,4 +1,4 @@
-"""``sparsebayes predict``: predict the rows of a CSV or Parquet file with a stored model."""
+"""``sparsebayes predict``: predict the rows of a table with a stored model."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from sparsebayes.classification import RVC
-from sparsebayes.cli.csv_table import csv_pieces
+from sparsebayes.cli.csv_table import (
+    csv_pieces,
+    missing_notes,
+    reading_notes,
+    reading_of,
+    spread,
+)
 from sparsebayes.cli.curves.readings import InverseRows
 from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task
+from sparsebayes.cli.text_inputs import Levels, read_inputs, stored_levels
 from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import RVR
 from sparsebayes.rows.files import open_file, rows_at_a_time
+from sparsebayes.rows.missing import SomeRows, incomplete
 from sparsebayes.rows.table import Table
 
 
@@ -40,7 +48,7 @@ def run(args: Namespace) -> Answer:
         pieces = (piece.encode() for piece in csv_pieces(predictions))
         written = write_outputs({Path(args.output or STANDARD): pieces})
     told = f"{predictions.n_written} rows written to {written[0]}" if written else ""
-    notes = [predictions.warning] if predictions.warning else []
+    notes = predictions.notes + ([predictions.warning] if predictions.warning else [])
     data = {
         "model": args.model,
         "source": args.csv,
@@ -60,7 +68,13 @@ class _Predictions:
 
     def __init__(self, record: StoredModel, args: Namespace) -> None:
         self.record, self.args = record, args
-        self.n_rows = self.n_doubtful = 0
+        self.n_rows = self.n_doubtful = self.n_missing = 0
+        self._told: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """How the file was read, and how many rows have no prediction."""
+        return self._told + missing_notes(self.n_missing, self.n_rows)
 
     @property
     def n_written(self) -> int:
@@ -77,22 +91,39 @@ class _Predictions:
         return f"{count} {'lie' if outside > 1 else 'lies'} outside the training data (inside is 0)"
 
     def __iter__(self) -> Iterator[Columns]:
-        file = open_file(self.args.csv)
+        file = open_file(self.args.csv, reading_of(self.args))
+        self._told = reading_notes(file)
         names = self.record.feature_names or file.header.columns
-        file.check(names)
+        levels = stored_levels(self.record.model, names)
+        file.check([name for name in names if name not in levels])
+        file.header.places(names)
         quiet = self.args.quiet or self.args.output in (None, STANDARD)
         with ProgressLine(quiet=quiet) as line:
             for table in file.tables(names, rows_at_a_time(file, None)):
-                columns = _predict(self.record, table, names, self.args.coverage)
+                out = incomplete(table, names) & (self.args.missing == "drop")
+                columns = self._columns(table, names, levels, out)
                 yield columns
                 self.n_rows += len(table)
+                self.n_missing += int(out.sum())
                 self.n_doubtful += int(np.sum(columns.get("inside", np.ones(1)) == 0))
                 line.text = f"{bar(file.share)} of {self.args.csv}"
 
+    def _columns(self, table: Table, names: list[str], levels: Levels, out: np.ndarray) -> Columns:
+        """The predictions of all rows, empty for those that are not complete."""
+        record, coverage = self.record, self.args.coverage
+        if not out.any():
+            return _predict(record, read_inputs(table, names, levels), coverage)
+        if out.all():  # predict any row, for the names of the columns
+            X = np.array([[levels[name][0] if name in levels else 0.0 for name in names]], object)
+            X = X if levels else X.astype(float)
+            found = {name: own[:0] for name, own in _predict(record, X, coverage).items()}
+        else:
+            X = read_inputs(SomeRows(table, ~out), names, levels)
+            found = _predict(record, X, coverage)
+        return {name: spread(own, ~out) for name, own in found.items()}
 
-def _predict(
-    record: StoredModel, table: Table, names: list[str], coverage: float | None
-) -> Columns:
+
+def _predict(record: StoredModel, X: np.ndarray, coverage: float | None) -> Columns:
     """The predictions for the rows of a table, by name of their column."""
     task: Task
     if is_classifier(record.model):
@@ -104,7 +135,6 @@ def _predict(
             f"the model is a {type(record.final).__name__}; predict needs a regression or a "
             "classification"
         )
-    X = table.numbers(names)
     with warnings.catch_warnings():
         # The columns were matched by name above.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")

@@ -116,7 +116,7 @@ class Regression:
         from sparsebayes.plots import RegressionDisplay
 
         count = len(data.targets)
-        if data.X.shape[1] > 1:
+        if data.X.shape[1] > 1 or data.X.dtype == object:
             return _error_figure(model, data, axes)
         return RegressionDisplay.from_estimator(
             model,
@@ -169,7 +169,7 @@ class Classification:
     def figure(self, model: Any, data: Any, axes: Callable[..., Any]) -> Any:
         from sparsebayes.plots import ClassificationDisplay
 
-        if data.X.shape[1] != 2:
+        if data.X.shape[1] != 2 or data.X.dtype == object:
             return None
         return ClassificationDisplay.from_estimator(
             model,

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparsebayes._support.guesses.mixin import GuidedAttributes
+from sparsebayes._support.summary import described
 from sparsebayes.denoising.grid import Grid
 from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Dictionary
 
+if TYPE_CHECKING:
+    from sparsebayes.summaries import Summary
+
 Array = np.ndarray
 
 
-class Denoised:
+class Denoised(GuidedAttributes):
     """What `denoise` found.
 
     What is costly, such as `std`, is computed when it is first asked for.
@@ -258,6 +263,16 @@ class Denoised:
     def _join(self, arrays: Iterable[Array]) -> Array:
         """Arrays for each signal together, of the type of the input."""
         return self.layout.join([np.asarray(array, dtype=self._dtype) for array in arrays])
+
+    def summary(self) -> Summary:
+        """What was found, as a table.
+
+        Returns
+        -------
+        summary : sparsebayes.summaries.Summary
+            ``print`` shows it as text, notebooks as HTML, and `to_dict` gives plain data.
+        """
+        return described(self)
 
     def __repr__(self) -> str:
         size = sum(int(np.prod(fit.transform.coefficient_shape)) for fit in self.fits)

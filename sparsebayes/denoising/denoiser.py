@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import PriorName, as_prior
+from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS, DenoisingMethod
@@ -19,7 +21,7 @@ from sparsebayes.engine import Prior
 Array = np.ndarray
 
 
-class Denoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """`denoise` as a transformer: each row of X is a signal.
 
     It has a place in pipelines and grid searches. What else `denoise` finds, such as standard

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.options import PriorName, as_prior
 from sparsebayes._rvm.progress import tell_step
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import (
     check_choice,
@@ -40,6 +41,7 @@ from sparsebayes.engine import Prior
 _ROUGH = 4  # shifts for the estimate by which gaps are filled
 
 
+@guided
 def denoise(
     y: Any,
     dictionary: Any = "auto",
@@ -235,6 +237,6 @@ def denoise(
     n_used = len(views[0].shifts) if views else 1
     found = Denoised(fits, means, observed, grid, dictionaries[0], method, n_used, values.dtype)
     if not found.converged:
-        warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"denoise {found.stop_reason}.", ConvergenceWarning, stacklevel=3)
     found._move(out, std_out)
     return found

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lags import Differences, Embedding, standardised
 from sparsebayes.forecasting.propagation import Recursion
@@ -88,6 +89,11 @@ def fit_rows(rows: Array, targets: Array, estimator: Any, random_state: Any) -> 
 
 def uncalibrated(estimator: Any) -> Any:
     """A copy whose standard deviations are not calibrated: a forecast is, for each step ahead."""
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+        raise TypeError(
+            "estimator must be None or a regressor such as RVR() or ReducedRankGPR(), got "
+            f"{estimator!r}{hint('estimator', estimator)}."
+        )
     model = clone(estimator)
     own = [name for name in model.get_params() if name.split("__")[-1] == "calibrate"]
     return model.set_params(**dict.fromkeys(own)) if own else model

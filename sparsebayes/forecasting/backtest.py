@@ -202,6 +202,17 @@ class Backtest:
         return sorted({int(k) for k in np.geomspace(1, self.horizon, 10).round() - 1})
 
 
+def origins_of(n_values: int, first: int, horizon: int, step: int) -> Array:
+    """How many values each forecast of a series knows, or a clear error if there is none."""
+    origins = np.arange(first, n_values - horizon + 1, step)
+    if not origins.size:
+        raise ValueError(
+            f"The series has {n_values} values, too few for a forecast of {horizon} steps after "
+            f"the first {first}; give a longer series, or a smaller start or horizon."
+        )
+    return origins
+
+
 def score_methods(
     models: list[tuple[OneSeries, Array]],
     values: Array,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import as_number
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.recursive import Recursive
@@ -33,7 +34,8 @@ def check_calibrate(calibrate: Any) -> int | None:
     if count is not None and count >= 2 and count == int(count):
         return int(count)
     raise ValueError(
-        f"calibrate must be 'auto', None or a number of origins from 2 on, got {calibrate!r}."
+        f"calibrate must be 'auto', None or a number of origins from 2 on, got {calibrate!r}"
+        f"{hint('calibrate', calibrate)}."
     )
 
 

@@ -79,7 +79,8 @@ def as_seasons(seasons: Any) -> tuple[float, ...] | None:
         ) from error
     if not all(np.isfinite(length) and length > 1 for length in lengths):
         raise ValueError(
-            f"seasons must be longer than one step, got {seasons!r}; None stands for none."
+            f"seasons must be longer than one step, got {seasons!r}; None stands for none, 'auto' "
+            "for those that are found."
         )
     return tuple(dict.fromkeys(lengths))
 

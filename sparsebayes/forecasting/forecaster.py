@@ -11,8 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
-from sparsebayes.forecasting.backtest import Backtest, score_methods
+from sparsebayes.forecasting.backtest import Backtest, origins_of, score_methods
 from sparsebayes.forecasting.calibration import check_calibrate
 from sparsebayes.forecasting.candidates.linear import LinearAutoregression
 from sparsebayes.forecasting.candidates.recursive import Recursive
@@ -26,7 +29,7 @@ from sparsebayes.forecasting.transforms import TransformName
 Array = np.ndarray
 
 
-class Forecaster(BaseEstimator):
+class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
     """Forecasts of a series, or of many, by models that are weighted by their past.
 
     Candidates are exponential smoothing with and without trend and seasons, linear autoregressions
@@ -263,6 +266,7 @@ class Forecaster(BaseEstimator):
         """The index of `y_`, None for arrays."""
         return None if self._one.timeline is None else self._one.timeline.index
 
+    @guided
     def predict(
         self,
         horizon: int,
@@ -328,6 +332,7 @@ class Forecaster(BaseEstimator):
             return mean, cov
         return ahead(mean), self._one.as_frame(cov, self._one.timeline.ahead(len(cov)))
 
+    @guided
     def predict_interval(
         self,
         horizon: int,
@@ -481,12 +486,7 @@ class Forecaster(BaseEstimator):
         values, inputs, first = self._one.whole(y, X, self.n_past_)
         if start is not None:
             first = whole_number("start", start, self.n_past_)
-        origins = np.arange(first, len(values) - horizon + 1, step)
-        if not origins.size:
-            raise ValueError(
-                f"The series has {len(values)} values, too few for a forecast of {horizon} steps "
-                f"after the first {first}; give a longer series, or a smaller start or horizon."
-            )
+        origins = origins_of(len(values), first, horizon, step)
         models = [(self._one, origins)]
         if refit:
             rest = self._one.exogenous.columns, self._one.timeline, self._one.name

@@ -53,8 +53,7 @@ class Choice:
 
 def as_choice(lags: Any, step: Any, difference: Any, transform: Any) -> Choice:
     """What the parameters of a forecaster give, and what "auto" leaves to be chosen."""
-    if transform is not None:
-        check_choice("transform", transform, ("auto", *NAMES))
+    check_choice("transform", transform, ("auto", *NAMES), or_none=True)
     return Choice(
         lags=None if _is_auto(lags) else as_lags(lags, step),
         periods=None if _is_auto(difference) else as_periods(difference),

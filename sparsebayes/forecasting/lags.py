@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.signal import lfilter
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import whole_number
 
 Array = np.ndarray
@@ -21,7 +22,8 @@ def _several(name: str, values: Any, least: int) -> tuple[int, ...]:
     """A list of whole numbers."""
     if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray, range)):
         raise ValueError(
-            f"{name} must be a whole number or a list of whole numbers >= {least}, got {values!r}."
+            f"{name} must be a whole number or a list of whole numbers >= {least}, got {values!r}"
+            f"{hint(name, values)}."
         )
     return tuple(whole_number(f"{name}[{i}]", value, least) for i, value in enumerate(values))
 

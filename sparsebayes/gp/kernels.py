@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import (
     RBF,
     CompoundKernel,
@@ -17,7 +18,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from sparsebayes.engine.moments import Bumps, Functions, Monomials
+from sparsebayes.engine.moments import Bumps, Functions, LinearModel, Monomials
 
 Array = np.ndarray
 
@@ -137,6 +138,25 @@ class Shape(NamedTuple):
     slope: float = 0.0
     noise: float = 0.0
 
+    def process(
+        self, centers: Array, weights: Array, inverse: Array, scale: float, offset: float
+    ) -> LinearModel:
+        """A process of this kernel given data, at Gaussian inputs.
+
+        The mean is ``offset + k(x, centers) weights``, and what is known at x reduces the variance
+        by ``‖inverse k(centers, x)‖²``. Standard deviations are multiplied by `scale`.
+        """
+        width = centers.shape[1]
+        functions, (weights, root) = self.expand(centers, weights, scale * inverse)
+        sign = np.full(len(root), -1.0)
+        if self.slope:  # the prior variance of a linear part grows with the inputs
+            own = np.hstack([np.zeros((width, len(weights) - width)), np.eye(width)])
+            root = np.vstack([root, scale * np.sqrt(self.slope) * own])
+            sign = np.append(sign, np.ones(width))
+        noise = scale**2 * self.noise
+        variance = scale**2 * float(self.heights.sum()) + noise
+        return LinearModel(functions, weights, root, sign, offset, variance, noise)
+
     def expand(self, centers: Array, *rows: Array) -> tuple[list[Functions], list[Array]]:
         """``k(x, centers) wᵀ`` in functions of x, for each row w of `rows`; linear ones last."""
         width = centers.shape[1]
@@ -189,6 +209,32 @@ def shape_of(kernel: Kernel, n_features: int) -> Shape | None:
     # What noise is multiplied with counts at equal inputs only.
     noise = left.noise * (theirs + right.noise) + ours * right.noise
     return Shape(heights, precisions, float(slope), float(noise))
+
+
+class KernelTo:
+    """``k(x, points)`` for points that stay.
+
+    A constant times a squared exponential is evaluated in place, from points that were divided by
+    the length scales once. Other kernels are called.
+    """
+
+    def __init__(self, kernel: Kernel, points: Array) -> None:
+        self.kernel, self.points = kernel, points
+        shape = shape_of(kernel, points.shape[1])
+        plain = shape is not None and len(shape.heights) == 1 and not (shape.slope or shape.noise)
+        self.shape = shape if plain else None
+        if self.shape is not None:
+            self._units = np.sqrt(0.5 * self.shape.precisions[0])
+            self._places = points * self._units
+
+    def __call__(self, X: Array) -> Array:
+        """(n, D) -> (n, points)."""
+        if self.shape is None:
+            return self.kernel(X, self.points)
+        values = cdist(X * self._units, self._places, "sqeuclidean")
+        np.exp(np.negative(values, out=values), out=values)
+        values *= self.shape.heights[0]
+        return values
 
 
 def without_shape(kernel: Kernel) -> str:

@@ -16,6 +16,8 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._support.calibration import interval_width
+from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_coverage
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
@@ -105,7 +107,7 @@ def loo_log_predictive(
     return value, contract(kernel, X, None, 0.5 * (by_entry + by_entry.T))
 
 
-class LeaveOneOutGPR(GaussianProcessRegressor):
+class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
     """Gaussian process regression whose kernel maximises the leave-one-out predictive density.
 
     scikit-learn's `GaussianProcessRegressor`, with `loo_log_predictive` in place of the

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Kernel
 
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import EXTRA_WEIGHT, Predictive
-from sparsebayes.engine.linalg import symmetric_root
+from sparsebayes.engine.linalg import inverse_triangle, symmetric_root
 from sparsebayes.engine.moments import LinearModel
 from sparsebayes.gp.kernels import shape_of, without_shape
-from sparsebayes.gp.support import DEPENDENT, SupportPosterior, solve
+from sparsebayes.gp.trained import TrainedSupport, half_solve
 
 Array = np.ndarray
 
-ROWS = 2048  # training inputs in a block of sums for the extra weight
+CACHE = 1 << 17  # numbers of a block of kernels that stay near the processor
+BLOCK = 32  # test inputs of a block, at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,125 +24,106 @@ class SupportPredictive(Predictive):
     """Of the support inputs' weights, and with `augment` of one more at each test point.
 
     An extra weight belongs to one test input alone. In the covariance of several, what their
-    weights add is correlated as the Gaussian process given the support inputs is.
+    weights add is correlated as the Gaussian process given the support inputs is. With all training
+    inputs in the support set, the augmented model is the full process, and computed as such.
 
     Attributes
     ----------
-    kernel : kernel of scikit-learn
-    X, support : ndarray, (N, D) and (M, D)
-        Training and support inputs.
-    posterior : SupportPosterior
-    offset, own_noise : float
+    trained : TrainedSupport
+    offset : float
     augment : bool
     factor : float
         By which all standard deviations, that of the noise too, are multiplied.
     """
 
-    kernel: Kernel
-    X: Array
-    support: Array
-    posterior: SupportPosterior
+    trained: TrainedSupport
     offset: float
-    own_noise: float
     augment: bool
     factor: float = 1.0
 
     @property
     def noise(self) -> float:  # type: ignore[override]
-        return self.factor**2 * self.own_noise
+        return self.factor**2 * self.trained.noise
+
+    @property
+    def _full(self) -> bool:
+        return self.augment and self.trained.complete
 
     def mean(self, X: Array) -> Array:
-        return self._in_batches(X, with_variance=False)[0]
+        return self._in_blocks(X, with_variance=False)[0]
 
     def marginal(self, X: Array) -> tuple[Array, Array]:
-        return self._in_batches(X, with_variance=True)
+        return self._in_blocks(X, with_variance=True)
 
     def joint(self, X: Array) -> tuple[Array, Array]:
-        white = self._white(X)
-        mean = self.offset + self.posterior.latent @ white
-        root = solve(self.posterior.precision, white)
-        cov = root.T @ root
-        if self.augment:
-            shift, extra, left = self._extra(X, white)
-            mean += shift
-            own = self.kernel(X) - white.T @ white
+        trained = self.trained
+        if self._full:
+            near = trained.near(X)
+            mean = near @ trained.full_weights
+            known = half_solve(trained.full_factor, near)
+            cov = trained.kernel(X) - known @ known.T
+        elif self.augment:
+            white, root, mean, shift, extra, left = trained.extra(X)
+            mean = mean + shift
+            own = trained.kernel(X) - white @ white.T
             own[np.diag_indices(len(X))] = left
             scale = np.sqrt(np.divide(extra, left, out=np.zeros_like(left), where=left > 0))
-            cov += scale[:, None] * own * scale
-        return mean, 0.5 * self.factor**2 * (cov + cov.T)
+            cov = root @ root.T + scale[:, None] * own * scale
+        else:
+            near = trained.near(X)
+            mean = near @ trained.weights
+            root = trained.white(near)[1]
+            cov = root @ root.T
+        return self.offset + mean, 0.5 * self.factor**2 * (cov + cov.T)
 
     def draw(self, X: Array, n_samples: int, rng: np.random.RandomState) -> Array:
         mean, cov = self.joint(X)
         return mean[:, None] + symmetric_root(cov) @ rng.standard_normal((len(X), n_samples))
 
     def closed_form(self) -> tuple[LinearModel | None, str]:
-        shape = shape_of(self.kernel, self.support.shape[1])
+        trained, noise = self.trained, self.noise
+        shape = shape_of(trained.kernel, trained.support.shape[1])
         if shape is None:
-            return None, without_shape(self.kernel)
-        functions, (weights, root) = shape.expand(self.support, *self.posterior.weights())
+            return None, without_shape(trained.kernel)
+        if self._full:
+            known = shape._replace(noise=trained.noise).process(
+                trained.support,
+                trained.full_weights,
+                inverse_triangle(trained.full_factor),
+                self.factor,
+                self.offset,
+            )
+            return known, ""
+        functions, (weights, root) = shape.expand(trained.support, *trained.posterior.weights())
         root *= self.factor
-        sign, noise = np.ones(len(root)), self.noise
+        sign = np.ones(len(root))
         known = LinearModel(functions, weights, root, sign, self.offset, noise, noise)
         if not self.augment:
             return known, ""
         return known, EXTRA_WEIGHT
 
-    def _in_batches(self, X: Array, with_variance: bool) -> tuple[Array, Array]:
+    def _in_blocks(self, X: Array, with_variance: bool) -> tuple[Array, Array]:
+        """Mean and variance, in blocks of test inputs whose kernels stay near the processor."""
+        trained, size = self.trained, len(self.trained.rows)
+        columns = len(trained.X) if self.augment and not self._full else size
         mean, variance = np.empty(len(X)), np.zeros(len(X))
-        numbers = 4 * len(self.support) + (3 * min(len(self.X), ROWS) if self.augment else 0)
-        for part in batches(len(X), numbers):
-            white = self._white(X[part])
-            mean[part] = self.offset + self.posterior.latent @ white
-            if with_variance:
-                variance[part] = (solve(self.posterior.precision, white) ** 2).sum(axis=0)
-            if self.augment:
-                shift, extra, _ = self._extra(X[part], white)
-                mean[part] += shift
-                variance[part] += extra
-        return mean, self.factor**2 * variance
+        block = max(BLOCK, CACHE // columns)
+        for part in batches(len(X), 2 * columns + 4 * size, block):
+            mean[part], variance[part] = self._block(X[part], with_variance)
+        return self.offset + mean, self.factor**2 * variance
 
-    def _white(self, X: Array) -> Array:
-        """L⁻¹ k(support, X), (M, n)."""
-        return solve(self.posterior.factor, self.kernel(self.support, X))
-
-    def _extra(self, points: Array, white: Array) -> tuple[Array, Array, Array]:
-        """What an extra weight for each point, one at a time, adds to its mean and its variance.
-
-        QC04 (3.29) with the sign of its variance corrected, written so that nothing cancels: with
-        ``c = k** − ‖v*‖²``, ``r = k* − Vᵀ v*`` and ``t = v*ᵀ V Q⁻¹ r``, the mean gains
-        ``αᵀr (c − t)/(c + rᵀQ⁻¹r)`` and the variance ``(c − t)²/(c + rᵀQ⁻¹r)``.
-
-        Parameters
-        ----------
-        points : ndarray, (n, D)
-        white : ndarray, (M, n)
-            v* of the points.
-
-        Returns
-        -------
-        shift, extra : ndarray, (n,)
-            Of mean and variance.
-        variance : ndarray, (n,)
-            c, the prior variance given the support.
-        """
-        posterior, noise = self.posterior, self.own_noise
-        prior = self.kernel.diag(points)
-        variance = prior - (white**2).sum(axis=0)
-        project = solve(posterior.factor, white, transposed=True)
-        squares, signal = np.zeros(len(points)), np.zeros(len(points))
-        inside = np.zeros_like(white)
-        for i in range(0, len(self.X), ROWS):
-            columns = self.kernel(self.X[i : i + ROWS], self.support)
-            rest = self.kernel(self.X[i : i + ROWS], points)
-            rest -= columns @ project
-            squares += np.einsum("ij,ij->j", rest, rest)
-            signal += posterior.alpha[i : i + ROWS] @ rest
-            inside += columns.T @ rest
-        inside = solve(posterior.precision, solve(posterior.factor, inside)) / np.sqrt(noise)
-        spread = np.maximum(squares - (inside**2).sum(axis=0), 0.0) / noise
-        cross = (solve(posterior.precision, white) * inside).sum(axis=0) / np.sqrt(noise)
-        new = variance > DEPENDENT * prior  # the others are support inputs, up to rounding
-        variance = np.where(new, variance, 0.0)
-        change = np.where(new, variance - cross, 0.0)
-        total = np.where(new, variance + spread, 1.0)
-        return signal * change / total, change**2 / total, variance
+    def _block(self, X: Array, with_variance: bool) -> tuple[Array, Array | float]:
+        trained = self.trained
+        if self.augment and not trained.complete:
+            _, root, mean, shift, extra, _ = trained.extra(X)
+            return mean + shift, np.einsum("nm,nm->n", root, root) + extra
+        near = trained.near(X)
+        mean = near @ (trained.full_weights if self.augment else trained.weights)
+        if not with_variance:
+            return mean, 0.0
+        if not self.augment:
+            root = trained.white(near)[1]
+            return mean, np.einsum("nm,nm->n", root, root)
+        known = half_solve(trained.full_factor, near)
+        left = trained.kernel.diag(X) - np.einsum("nm,nm->n", known, known)
+        return mean, np.maximum(left, 0.0)

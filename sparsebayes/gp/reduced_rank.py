@@ -21,7 +21,9 @@ from sparsebayes._support.calibration import (
     calibrated,
     check_calibrate,
 )
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import GaussianRegressorMixin
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
     check_choice,
     check_limits,
@@ -34,17 +36,26 @@ from sparsebayes.gp.kernels import check_kernel, check_noiseless, default_kernel
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import Model, SupportPosterior, climb, evaluate, select
 from sparsebayes.gp.targets import centred
+from sparsebayes.gp.trained import TrainedSupport
 from sparsebayes.regression.inverse.methods import InverseMixin
 
 Array = np.ndarray
 
 PATIENCE = 2  # turns without a gain that end the search: one may be an unlucky draw
 LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol; at last
+MOST = 512  # support inputs of "auto"
 SelectionName = Literal["evidence", "posterior", "random"]
 SELECTIONS: tuple[str, ...] = get_args(SelectionName)
 
 
-class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator):
+class ReducedRankGPR(
+    GuidedMixin,
+    NamedSummaryMixin,
+    InverseMixin,
+    GaussianRegressorMixin,
+    RegressorMixin,
+    BaseEstimator,
+):
     """Gaussian process regression of reduced rank, on a support set of the training inputs.
 
     The model is ``f(x) = Σ_m w_m k(x, x_m)`` over M support inputs with ``w ~ N(0, K_mm⁻¹)``: at
@@ -58,9 +69,11 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         ``ConstantKernel() * RBF()`` with a length scale for each input, all scaled to the data.
         The search stays within the kernel's bounds and leaves "fixed" parameters alone. A
         WhiteKernel is refused, since the noise is a parameter of its own.
-    n_support : int, default=512
+    n_support : "auto" or int, default="auto"
         Size of the support set. With at least as many as samples, all are taken, and the model is
-        the full Gaussian process.
+        the full Gaussian process. With "auto" these are all of up to 512 samples; of more as many
+        as the evidence asks for: the set grows until it has three times the size at which the
+        evidence rose last by more than `tol` (in the units of `tol`), and to 512 at most.
     selection : {"evidence", "posterior", "random"}, default="evidence"
         How support inputs are chosen: one at a time by the evidence, by the posterior objective of
         Smola and Bartlett [2]_, or all at random.
@@ -72,7 +85,7 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
     augment : bool, default=True
         Whether to predict with one more weight, on the test input. Without it predictive
         variances shrink to the noise away from the support inputs; with it predictions cost
-        ``O(N M)`` each.
+        ``O(N M)`` each, and the first one computes an M × N array that is kept (not in files).
     calibrate : "auto", None, int, splitter or list of pairs, default="auto"
         How the standard deviations are made to cover: with "auto" each of five folds is predicted
         from the four others, with kernel and noise as learned, and the factor by which it is missed
@@ -151,7 +164,7 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         self,
         kernel: Any = None,
         *,
-        n_support: int = 512,
+        n_support: int | Literal["auto"] = "auto",
         selection: SelectionName = "evidence",
         optimize: bool = True,
         n_cycles: int = 10,
@@ -224,7 +237,11 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         check_calibrate(self.calibrate)
         check_switches(optimize=self.optimize, augment=self.augment, verbose=0)
         check_limits(self.max_iter, self.tol)
-        for name in ("n_support", "n_cycles", "n_search"):
+        if isinstance(self.n_support, str):
+            check_choice("n_support", self.n_support, ("auto",))
+        else:
+            whole_number("n_support", self.n_support)
+        for name in ("n_cycles", "n_search"):
             whole_number(name, getattr(self, name))
 
     def _learn(self, X: Array, y: Array, kernel: Kernel, noise: float, scale: float) -> None:
@@ -233,7 +250,8 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
         by_kernel = bool(self.optimize) and kernel.n_dims > 0
         by_noise = isinstance(self.noise, str)
-        greedy = self.selection != "random" and self.n_support < distinct.size
+        size = self._largest(distinct)
+        greedy = self.selection != "random" and size < distinct.size
         turns = int(self.n_cycles) if greedy and (by_kernel or by_noise) else 1
 
         def climb_from(start: Model, tol: float) -> tuple[Model, bool]:
@@ -245,7 +263,7 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         path: list[float] = []
         idle = 0
         for _ in range(turns):
-            support = self._select(model, distinct, rng)
+            support = self._select(model, distinct, rng, size)
             model = climb_from(replace(model, support=support), LOOSE * self.tol)[0]
             gain = model.evidence - best.evidence
             if gain > 0:
@@ -270,19 +288,29 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
                 stacklevel=3,
             )
 
-    def _select(self, model: Model, distinct: Array, rng: Any) -> Array:
-        size = int(self.n_support)
+    def _largest(self, distinct: Array) -> int:
+        """The largest size of the support set."""
+        if not isinstance(self.n_support, str):
+            return int(self.n_support)
+        return MOST
+
+    def _select(
+        self, model: Model, distinct: Array, rng: Any, size: int, grow: bool = True
+    ) -> Array:
+        """Support inputs of a setting of the hyperparameters; `grow` is where "auto" chooses."""
         if size >= distinct.size:
             return distinct
-        if self.selection == "random":
+        grow = grow and isinstance(self.n_support, str)
+        if self.selection == "random" and not grow:
             return rng.choice(distinct, size, replace=False)
         return select(
             model,
             size,
             by_evidence=self.selection == "evidence",
-            n_search=int(self.n_search),
+            n_search=1 if self.selection == "random" else int(self.n_search),
             rng=rng,
             candidates=distinct,
+            slack=self.tol * max(len(model.y), 1000) if grow else None,
         )[0]
 
     def _store(self, model: Model) -> None:
@@ -295,6 +323,7 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         self.log_evidence_ = self._posterior.evidence
         self.weights_, root = self._posterior.weights()
         self.sigma_ = root.T @ root
+        self._trained = self._prepared()
 
     def _of_fold(self, X: Array, y: Array) -> SupportPredictive:
         """The predictions of a fit to some of the samples, with kernel and noise as learned."""
@@ -302,23 +331,26 @@ class ReducedRankGPR(InverseMixin, GaussianRegressorMixin, RegressorMixin, BaseE
         none = np.empty(0, dtype=np.intp)
         model = Model(self.kernel_, X, target, none, self.noise_variance_)
         distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
-        support = self._select(model, distinct, np.random.RandomState(0))
+        size = len(self.support_)
+        support = self._select(model, distinct, np.random.RandomState(0), size, grow=False)
         posterior = evaluate(replace(model, support=support))[0]
-        return SupportPredictive(
-            self.kernel_, X, X[support], posterior, offset, model.noise, bool(self.augment)
-        )
+        trained = TrainedSupport(self.kernel_, X, support, posterior, model.noise)
+        return SupportPredictive(trained, offset, bool(self.augment))
 
     def _training_range(self) -> Array:
         return np.array([self.X_train_.min(axis=0), self.X_train_.max(axis=0)])
 
-    def predictive(self) -> SupportPredictive:
-        return SupportPredictive(
-            self.kernel_,
-            self.X_train_,
-            self.support_vectors_,
-            self._posterior,
-            self.offset_,
-            self.noise_variance_,
-            bool(self.augment),
-            self.calibration_,
+    def _prepared(self) -> TrainedSupport:
+        return TrainedSupport(
+            self.kernel_, self.X_train_, self.support_, self._posterior, self.noise_variance_
         )
+
+    def predictive(self) -> SupportPredictive:
+        if "_trained" not in vars(self):
+            self._trained = self._prepared()
+        return SupportPredictive(self._trained, self.offset_, bool(self.augment), self.calibration_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is computed from the rest."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_trained"}

@@ -21,6 +21,9 @@ Array = np.ndarray
 
 JITTER = 1e-10  # added to the diagonal of K_mm, relative to its mean
 NOISE_RANGE = np.log([1e-10, 10.0])  # of the noise variance, relative to that of the targets
+# Growth of the support ends with three times as many as where the evidence rose last: the fewest
+# that reach its level predict worse, as hyperparameters learned with so few differ.
+BEYOND, LEAST = 3, 10
 DEPENDENT = 1e-9  # a support input whose variance given the others is less than this adds nothing
 
 
@@ -181,6 +184,7 @@ def select(
     n_search: int,
     rng: np.random.RandomState,
     candidates: Array,
+    slack: float | None = None,
 ) -> tuple[Array, Array]:
     """Choose support inputs one at a time, each the best of `n_search` random candidates.
 
@@ -189,10 +193,14 @@ def select(
     v a row of V; V grows as an incremental Cholesky factor, and so does U in
     ``Q⁻¹ = (I − UᵀU)/σ²``.
 
+    With `slack` the evidence says how many (QC04 3.3.5.2): it rises, levels off, and may fall
+    again. Growth ends when it has risen by no more than `slack` while the support set has grown to
+    three times its size.
+
     Returns
     -------
     support : ndarray of int
-        Fewer than `size` where the rest of the candidates adds nothing but rounding.
+        Fewer than `size` where `slack` is given, or the other candidates add but rounding.
     path : ndarray, (len(support),)
         The log evidence after each.
     """
@@ -205,6 +213,7 @@ def select(
     evidence = -0.5 * (y @ alpha + len(y) * np.log(2.0 * np.pi * noise))
     support: list[int] = []
     path: list[float] = []
+    level, reached = -np.inf, 0  # of the evidence, at its last rise by more than the slack
     for m in range(size):
         # Those chosen before have no variance left.
         pool = candidates[left[candidates] > DEPENDENT * prior[candidates]]
@@ -231,4 +240,10 @@ def select(
         evidence += gains[best]
         support.append(int(pool[best]))
         path.append(float(evidence))
+        if slack is None:
+            continue
+        if evidence > level + slack:
+            level, reached = evidence, m + 1
+        elif m + 1 >= max(BEYOND * reached, reached + LEAST):
+            break
     return np.array(support, dtype=np.intp), np.array(path)

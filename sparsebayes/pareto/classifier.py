@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,7 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._support.batching import batches, memory_budget
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.optional import require
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
@@ -33,7 +35,7 @@ from sparsebayes.pareto.inputs import (
 Array = np.ndarray
 
 
-class ParetoClassifier(ClassifierMixin, BaseEstimator):
+class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEstimator):
     """A front of sparse kernel classifiers of two classes, of which the user chooses one.
 
     A classifier says ``classes_[1]``, the positive class, where ``f(x) = b + Σ_m w_m φ_m(x) > 0``.
@@ -127,6 +129,8 @@ class ParetoClassifier(ClassifierMixin, BaseEstimator):
     >>> model.predict([[0.0, 1.0], [1.0, -0.5]], max_kernels=6)
     array([0, 1])
     """
+
+    _named_parts: ClassVar = {"basis": as_basis}
 
     def __init__(
         self,

@@ -26,8 +26,7 @@ def check_parameters(model: Any) -> None:
     """Those of the constructor but for the basis and the random state."""
     check_choice("penalty", model.penalty, get_args(PenaltyName))
     check_switches(bias=model.bias, verbose=model.verbose)
-    if model.seeds is not None:
-        check_choice("seeds", model.seeds, get_args(SeedName))
+    check_choice("seeds", model.seeds, get_args(SeedName), or_none=True)
     whole_number("population", model.population, least=4)
     whole_number("n_evaluations", model.n_evaluations)
     if model.n_evaluations < model.population:

@@ -4,6 +4,7 @@ from sparsebayes._support.homes import settle
 from sparsebayes.plots.calibration import CalibrationDisplay
 from sparsebayes.plots.classification import ClassificationDisplay
 from sparsebayes.plots.denoise import DenoiseDisplay
+from sparsebayes.plots.effects import EffectsDisplay
 from sparsebayes.plots.evidence import EvidenceDisplay
 from sparsebayes.plots.forecast import ForecastDisplay
 from sparsebayes.plots.inclusion import InclusionDisplay
@@ -14,6 +15,7 @@ __all__ = [
     "CalibrationDisplay",
     "ClassificationDisplay",
     "DenoiseDisplay",
+    "EffectsDisplay",
     "EvidenceDisplay",
     "ForecastDisplay",
     "InclusionDisplay",

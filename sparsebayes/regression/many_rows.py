@@ -162,7 +162,7 @@ def solve(
     solution = ended(solution)
     model._store(basis, solution, targets)
     model._store_inputs(X, relative_weights(model.weights_, targets).T, weights)
-    model._input_range = statistics.input_range
+    model._n_rows, model._input_range = statistics.n_rows, statistics.input_range
     model._drop_training_rows()
     if model.augment:
         rows = as_targets(y, weights, noise)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from sparsebayes._support.validation import whole_number
+from sparsebayes._support.validation import check_choice, whole_number
 from sparsebayes.rows.csv_reader import CSVFile
+from sparsebayes.rows.dialect.opening import FileBytes
+from sparsebayes.rows.dialect.reading import Reading
+from sparsebayes.rows.excel_reader import ExcelFile
+from sparsebayes.rows.missing import MISSING, CompleteRows
 from sparsebayes.rows.parquet_reader import ParquetFile
 from sparsebayes.rows.table import Array, Column, Table, TableError, TableFile
 
@@ -90,13 +94,14 @@ class CSV(FileRows):
     """Rows of a CSV file, for `RVR.fit`, `RVC.fit` and whatever else takes chunks.
 
     Each iteration reads the file from its beginning, so many rows at a time, and gives pairs
-    ``(X, y)`` of arrays. The first row of the file names the columns; cells are separated by
-    commas. A cell that is no number is an error that names its line and column.
+    ``(X, y)`` of arrays. How the file is written is found in its first lines, where it is not
+    given: see ``docs/files.md``. A cell that is no number is an error that names its line and
+    column.
 
     Parameters
     ----------
     path : str or path
-        The file, in UTF-8.
+        The file; it may be packed (gzip, bz2, xz, or zip of one file). "-" is standard input.
     target : str or list of str
         The column to predict, or several. A single one may hold labels: text, or whole numbers,
         which stay such. It is text in all chunks if one cell of it is no number, and floats if one
@@ -105,11 +110,26 @@ class CSV(FileRows):
         The inputs; None for all other columns.
     chunk_rows : int, default=None
         Rows that are read at a time; None for those of half a million cells.
+    delimiter : str, default=None
+        What is between cells: one character, or "tab"; "space" is any run of blanks.
+    decimal : {".", ","}, default=None
+        The decimal mark.
+    encoding : str, default=None
+        Of the text, as Python names it.
+    header : int or "none", default=None
+        The line that names the columns, the first being 1; with "none" they are c1, c2 and so on.
+    missing : {"error", "drop"}, default="error"
+        What to do with rows in which a cell is empty, NA or the like: refuse them, or leave them
+        out. `left_out` then tells how many these were.
 
     Attributes
     ----------
     feature_names : list of str
         The inputs.
+    told : str or None
+        How the file was read, in a line; None of one with commas, decimal points and a header.
+    left_out : str or None
+        Rows that were left out in the last pass, and the columns in which a value was missing.
 
     See Also
     --------
@@ -137,8 +157,26 @@ class CSV(FileRows):
         target: str | Sequence[str],
         features: Sequence[str] | None = None,
         chunk_rows: int | None = None,
+        delimiter: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        header: int | str | None = None,
+        missing: str = "error",
     ) -> None:
-        super().__init__(CSVFile(path), target, features, chunk_rows)
+        check_choice("missing", missing, MISSING)
+        file: TableFile = CSVFile(path, Reading(delimiter, decimal, encoding, header))
+        self._complete = CompleteRows(file) if missing == "drop" else None
+        super().__init__(self._complete or file, target, features, chunk_rows)
+
+    @property
+    def told(self) -> str | None:
+        """How the file was read, in a line; None of one with commas, points and a header."""
+        return self.file.told
+
+    @property
+    def left_out(self) -> str | None:
+        """Rows that were left out in the last pass, in a line; None if there were none."""
+        return None if self._complete is None else self._complete.left_out
 
 
 class Parquet(FileRows):
@@ -213,7 +251,27 @@ def rows_at_a_time(file: TableFile, chunk_rows: int | None) -> int:
     return whole_number("chunk_rows", chunk_rows)
 
 
-def open_file(path: Path) -> TableFile:
-    """A Parquet file, if its name says so, else a CSV file."""
-    parquet = os.fspath(path).lower().endswith((".parquet", ".pq"))
-    return ParquetFile(path) if parquet else CSVFile(path)
+def open_file(path: Path, reading: Reading | None = None, *, keep_empty: bool = False) -> TableFile:
+    """A file of any kind that is known: text, a sheet of Excel, or Parquet.
+
+    Parameters
+    ----------
+    path : str or path
+        "-" for standard input.
+    reading : Reading, default=None
+        What is known of how it is written; the rest is found.
+    keep_empty : bool, default=False
+        Whether rows of empty cells are missing values; else they are left out.
+    """
+    reading = reading or Reading()
+    file = FileBytes(path)
+    if file.is_parquet:
+        if reading != Reading():
+            raise TableError(
+                f"{file.name}: a Parquet file says itself how it is written; leave out what is "
+                "said of delimiter, decimal mark, encoding, header and sheet"
+            )
+        return ParquetFile(file)
+    if file.is_excel:
+        return ExcelFile(file, reading, keep_empty=keep_empty)
+    return CSVFile(file, reading, keep_empty=keep_empty)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.optional import require
+from sparsebayes.rows.dialect.numerals import is_missing
+from sparsebayes.rows.dialect.opening import FileBytes
 from sparsebayes.rows.table import Header, Table, TableError, TableFile
 
 Array = np.ndarray
@@ -44,22 +46,28 @@ class ArrowTable(Table):
         values = self._batch.column(name).to_pylist()
         return ["" if value is None else str(value) for value in values]
 
-    def numbers(self, names: Sequence[str]) -> Array:
+    def missing(self, name: str) -> Array:
+        if name in self.header.text:
+            return super().missing(name)
+        return np.isnan(self.values([name])[:, 0])
+
+    def values(self, names: Sequence[str]) -> Array:
         self.header.places(names)
         arrow = require("pyarrow", "A Parquet file")
         out = np.empty((len(self), len(names)))
         for k, name in enumerate(names):
             column = self._batch.column(name)
             if kind_of(column.type) == "text":
-                out[:, k] = [self.number(cell, i, name) for i, cell in enumerate(self.texts(name))]
+                out[:, k] = [
+                    np.nan if is_missing(cell) else self.number(cell, i, name)
+                    for i, cell in enumerate(self.texts(name))
+                ]
                 continue
-            if column.null_count:
-                missing = np.asarray(column.is_null())
-                self.number("", int(missing.argmax()), name)
             if arrow.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
-            out[:, k] = column.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-            wrong = ~np.isfinite(out[:, k])
+            column = column.cast(arrow.float64(), safe=False)
+            out[:, k] = np.asarray(column.to_numpy(zero_copy_only=False), dtype=float)
+            wrong = np.isinf(out[:, k])
             if wrong.any():
                 i = int(wrong.argmax())
                 self.number(str(out[i, k]), i, name)
@@ -71,20 +79,24 @@ class ParquetFile(TableFile):
 
     Parameters
     ----------
-    path : str or path
+    file : str, path or FileBytes
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = path
-        self._source = os.fspath(path)
-        with self._open() as file:
-            schema, metadata = file.schema_arrow, file.metadata
+    def __init__(self, file: str | os.PathLike[str] | FileBytes) -> None:
+        self._file = file  # what was piped to standard input is kept as long as this
+        if isinstance(file, FileBytes):
+            self.path, self._source = file.path, file.name
+        else:
+            self.path = self._source = os.fspath(file)
+        with self._open() as opened:
+            schema, metadata = opened.schema_arrow, opened.metadata
             self.kinds = {field.name: kind_of(field.type) for field in schema}
             self.types = {field.name: str(field.type) for field in schema}
             self.n_rows = int(metadata.num_rows)
             groups = (metadata.row_group(k) for k in range(metadata.num_row_groups))
             self._bytes = sum(group.total_byte_size for group in groups)
-        self.header = Header(self._source, list(self.kinds))
+        text = frozenset(name for name, kind in self.kinds.items() if kind == "text")
+        self.header = Header(self._source, list(self.kinds), text)
         if not self.n_rows:
             raise TableError(f"{self._source}: the file has no rows")
 
@@ -120,7 +132,7 @@ class ParquetFile(TableFile):
     def tables(self, names: Sequence[str], size: int | None) -> Iterator[Table]:
         """All rows, so many at a time, or all at once; the named columns alone are read."""
         self.header.places(names)
-        columns, first = list(dict.fromkeys(names)), 0
+        columns, first = list(dict.fromkeys(names)) or self.header.columns, 0
         with self._open() as file:
             if size is None:
                 yield ArrowTable(self.header, file.read(columns=columns), 0)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sparsebayes.rows.dialect.numerals import is_missing, unit_of
+
 Array = np.ndarray
 
 
@@ -26,10 +28,13 @@ class Header:
     source : str
         Name of the file, for messages.
     columns : list of str
+    text : frozenset of str
+        Those that are known to hold text.
     """
 
     source: str
     columns: list[str]
+    text: frozenset[str] = frozenset()
 
     def named(self, text: str) -> list[str]:
         """The columns that a text names: one, or several with commas between.
@@ -89,8 +94,8 @@ class Table(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def numbers(self, names: Sequence[str]) -> Array:
-        """The named columns as an array of shape (rows, names)."""
+    def values(self, names: Sequence[str]) -> Array:
+        """The named columns as an array of shape (rows, names), NaN where a value is missing."""
 
     @abstractmethod
     def texts(self, name: str) -> list[str]:
@@ -109,10 +114,21 @@ class Table(ABC):
         """The columns that a text names: one, or several with commas between."""
         return self.header.named(text)
 
-    def series(self, name: str) -> Array:
-        """The named column, with NaN where a cell is empty or "nan"."""
-        cells = enumerate(self.texts(name))
-        return np.array([np.nan if is_missing(c) else self.number(c, i, name) for i, c in cells])
+    def numbers(self, names: Sequence[str]) -> Array:
+        """The named columns as an array of finite numbers of shape (rows, names)."""
+        values = self.values(names)
+        wrong = np.argwhere(np.isnan(values))
+        if len(wrong):
+            i, k = map(int, wrong[0])
+            self.number(self.texts(names[k])[i], i, names[k])
+        return values
+
+    def missing(self, name: str) -> Array:
+        """In which rows the named column has no value."""
+        if self.only_numbers:
+            return np.zeros(len(self), dtype=bool)
+        text = name in self.header.text
+        return np.array([is_missing(cell, text=text) for cell in self.texts(name)], dtype=bool)
 
     def cells(self, name: str) -> list[str]:
         """The named column as text, with no cell that is empty or a number that is not finite."""
@@ -145,12 +161,56 @@ class Table(ABC):
         try:
             value = float(cell)
         except ValueError:
-            raise TableError(f"{self.where(i, name)}: {cell!r} is not a number") from None
+            what, unit = f"{self.where(i, name)}: {cell!r}", unit_of(cell)
+            if is_missing(cell):
+                raise TableError(f"{what} stands for a missing value; {needed} is needed") from None
+            if unit is not None:
+                raise TableError(
+                    f"{what} is a number with the unit {unit!r}; write the number alone, and the "
+                    "unit into the header"
+                ) from None
+            raise TableError(
+                f"{what} is not a number; correct it, or leave the column out"
+            ) from None
         if not math.isfinite(value):
             raise TableError(
                 f"{self.where(i, name)}: {cell!r} is not a finite number; drop or fill the row"
             )
         return value
+
+
+class JoinedTable(Table):
+    """Tables of one file, one below the other.
+
+    Parameters
+    ----------
+    parts : list of Table
+    """
+
+    def __init__(self, parts: Sequence[Table]) -> None:
+        super().__init__(parts[0].header)
+        self._parts = parts
+        self._ends = np.cumsum([len(part) for part in parts])
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def where(self, i: int, name: str) -> str:
+        k = int(np.searchsorted(self._ends, i, side="right"))
+        return self._parts[k].where(i - int(self._ends[k] - len(self._parts[k])), name)
+
+    @property
+    def only_numbers(self) -> bool:
+        return all(part.only_numbers for part in self._parts)
+
+    def texts(self, name: str) -> list[str]:
+        return [cell for part in self._parts for cell in part.texts(name)]
+
+    def values(self, names: Sequence[str]) -> Array:
+        out = np.empty((len(self), len(names)))
+        for part, end in zip(self._parts, self._ends, strict=True):
+            out[end - len(part) : end] = part.values(names)
+        return out
 
 
 class TableFile(ABC):
@@ -174,6 +234,11 @@ class TableFile(ABC):
     @abstractmethod
     def n_bytes(self) -> int:
         """What the rows take, about."""
+
+    @property
+    def told(self) -> str | None:
+        """How the file was read, in a line; None if there is nothing to be said."""
+        return None
 
     def check(self, inputs: Sequence[str]) -> None:
         """A clear error for inputs that are not there, or are known to hold no numbers."""
@@ -276,11 +341,6 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_missing(text: str) -> bool:
-    """Whether a cell is empty or says "nan"."""
-    return text.strip().lower() in ("", "nan")
 
 
 def _is_plain(cell: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import (
     as_number,
     check_choice,
@@ -211,5 +212,5 @@ def as_method(method: Any) -> SamplingMethod:
         return method
     raise ValueError(
         f"method must be one of {list(METHODS)}, or an object such as ReversibleJump(walk=2.0), "
-        f"got {method!r}."
+        f"got {method!r}{hint('method', method, METHODS)}."
     )

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.classification import RVC
 from sparsebayes.regression import RVR
@@ -50,7 +51,8 @@ def sample_posterior(
 ) -> ClassificationSamples: ...
 
 
-def sample_posterior(  # type: ignore[misc]  # the options above are the keywords here
+@guided  # type: ignore[misc]  # the options above are the keywords here
+def sample_posterior(
     estimator: RVR | RVC,
     X: Any,
     y: Any,
@@ -231,6 +233,6 @@ def _warn_of_constant_precisions(chains: list[Draws], functions: np.ndarray) -> 
                 f"{number}, which R-hat does not show. Set walk=1.0, use method='gibbs', or raise "
                 "n_samples.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             return

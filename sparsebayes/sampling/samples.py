@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._support.batching import batches
+from sparsebayes._support.guesses.mixin import GuidedAttributes
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.sampling.arviz import as_arviz, summarise
@@ -26,7 +27,7 @@ _AGREE = 1.05
 _ROWS = 10  # training rows at which the predictions of the chains are compared
 
 
-class BaseSamples(ABC):
+class BaseSamples(GuidedAttributes, ABC):
     """Draws from a posterior; of K outputs, K > 1, arrays of functions have an axis for them."""
 
     optimum: RelevanceVectorMachine
@@ -199,7 +200,7 @@ class BaseSamples(ABC):
                 f"The chains disagree: R-hat of {table.idxmax()} is {table.max():.2f}, and should "
                 f"be below {_AGREE}. Raise n_samples or thin, and n_warmup; summary() has more.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def plot(self, ax: Any = None) -> Any:

@@ -78,22 +78,12 @@ class FullProcess(Predicted):
 
     def closed_form(self) -> tuple[LinearModel | None, str]:
         model = self.model
-        width = model.X_train_.shape[1]
-        shape = shape_of(model.kernel_, width)
+        shape = shape_of(model.kernel_, model.X_train_.shape[1])
         if shape is None:
             return None, without_shape(model.kernel_)
         # scikit-learn keeps the units of the targets in private attributes only.
         scale = np.asarray(model._y_train_std).item()
         offset = np.asarray(model._y_train_mean).item()
         inverse = solve_triangular(model.L_, np.eye(len(model.L_)), lower=True)
-        functions, (weights, root) = shape.expand(
-            model.X_train_, scale * model.alpha_.ravel(), scale * inverse
-        )
-        sign = np.full(len(root), -1.0)
-        if shape.slope:  # the prior variance of a linear part grows with the inputs
-            own = np.hstack([np.zeros((width, len(weights) - width)), np.eye(width)])
-            root = np.vstack([root, scale * np.sqrt(shape.slope) * own])
-            sign = np.append(sign, np.ones(width))
-        noise = scale**2 * shape.noise
-        variance = scale**2 * float(shape.heights.sum()) + noise
-        return LinearModel(functions, weights, root, sign, offset, variance, noise), ""
+        weights = scale * model.alpha_.ravel()
+        return shape.process(model.X_train_, weights, inverse, scale, offset), ""

@@ -75,7 +75,7 @@ def test_csv_with_gaps_and_times(folder, capsys, rng):
     assert "64 rows, column y, 4 missing (filled)" in capsys.readouterr().out
     table = read_csv("b.csv")
     assert list(table) == ["t", "y", "denoised", "std", "lower", "upper"]
-    assert list(table["t"]) == times and list(table["y"]) == cells  # as they were written
+    assert list(table["t"]) == times and list(table["y"]) == list(map(str.strip, cells))
     values = np.array([float(cell) if cell.strip() else np.nan for cell in cells])
     result = denoise(values, t=np.array(times, float))
     assert_array_equal(np.array(table["denoised"], float), result.signal)
@@ -300,8 +300,8 @@ def test_a_constant_signal_is_no_error(folder):
         (["a.npy", "-o", "b.npy", "--std", "a.npy"], "also an input"),
         (["a.npy", "-o", "b.npy", "--std", "s.csv"], "written as .npy"),
         (["a.csv", "-o", "b.csv", "--std", "s.npy"], "not for .csv"),
-        (["a.npy", "-o", "b.npy", "--column", "y"], "--column is for .csv files"),
-        (["a.npy", "-o", "b.npy", "--coverage", "0.9"], "--coverage is for .csv files"),
+        (["a.npy", "-o", "b.npy", "--column", "y"], "--column is for tables"),
+        (["a.npy", "-o", "b.npy", "--coverage", "0.9"], "--coverage is for tables"),
         (["a.csv", "-o", "b.csv", "--axes", "0"], "--axes is for .npy files"),
         (["a.npy", "-o", "b.npy", "--axes", "x"], "--axes: must be whole numbers"),
         (["a.npy", "-o", "b.npy", "--axes", "5"], "axes"),

@@ -293,9 +293,9 @@ def test_a_constant_target_is_no_error(folder, capsys):
         ("x,y\n1,a\n2,a\n3,a\n", "column 'y' holds one label only, 'a'"),
         ("x,y\n1,a\n2,b\n3,c\n", "column 'y' holds 3 different labels in 3 rows"),
         ("x,y\n1,2\n1,2,3\n", "line 3 has 3 cells, the header has 2"),
-        ("1,2\n3,4\n", "first row must name the columns"),
+        ("1,2\n3,4\n", "no column 'y'; the columns are 'c1', 'c2'"),
         ("x,x,y\n1,2,3\n", "column name 'x' occurs more than once"),
-        (b"x,y\n\xff\xfe,2\n", "not a CSV file in UTF-8"),
+        (b"x,y\n\x81\xfe,2\n", "neither UTF-8, UTF-16 nor Windows-1252"),
     ],
 )
 def test_fit_refuses_bad_tables(folder, capsys, text, message):
@@ -303,7 +303,11 @@ def test_fit_refuses_bad_tables(folder, capsys, text, message):
         (folder / "d.csv").write_bytes(text)
     elif text is not None:
         write(folder / "d.csv", text)
-    fails(capsys, ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--figures", "f"], message)
+    fails(
+        capsys,
+        ["fit", "d.csv", "--target", "y", "--missing", "error", "-o", "m.skops", "--figures", "f"],
+        message,
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sparsebayes import RVR, LeaveOneOutGPR, ReducedRankGPR, persistence
 from sparsebayes.basis import RBF
 from sparsebayes.cli import main
-from sparsebayes.cli.csv_table import read_table
+from sparsebayes.rows.files import open_file
 from sparsebayes.rows.table import TableError
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
@@ -121,10 +121,11 @@ def test_inspect_shows_each_target(table, capsys):
     assert told(out, "targets") == ["3 (a, b, flat)"]
     assert [line.split(":")[0] for line in told(out, "noise std")] == ["a", "b", "flat"]
     assert len(told(out, "error bars")) == 3
-    assert re.search(r"function +x +w\[a\] +w\[b\] +w\[flat\]\n", out)
-    for one, other, none in model.weights_:
+    assert re.search(r"function +x +w\[a\] +w\[b\] +w\[flat\] +gamma\n", out)
+    for (one, other, none), gamma in zip(model.weights_, model.determined_, strict=True):
         # A target that does not vary has no weights.
-        assert none == 0 and re.search(rf"{one:.5g} +{other:.5g}\n", out)
+        line = rf" {one:.5g} ± \S+ +{other:.5g} ± \S+ +{gamma:.3f}\n"
+        assert none == 0 and re.search(line, out)
 
 
 def panels(monkeypatch, argv):
@@ -190,7 +191,7 @@ def test_a_name_with_a_comma_is_one_target(table, capsys):
 
 
 def test_names_are_read_like_a_row_of_the_table(table):
-    read = read_table("d.csv")
+    (read,) = open_file("d.csv").tables([], None)
     assert read.named(" a ") == ["a"] and read.named("x , u") == ["x", "u"]
     assert read.named("a,b") == ["a,b"] and read.named("b,a") == ["b", "a"]
     assert read.named('u, "a,b"') == ["u", "a,b"]
@@ -274,7 +275,7 @@ def test_one_target_in_a_column_is_one(table, capsys):
     assert main(["inspect", "m.skops"]) == 0
     out = capsys.readouterr().out
     assert told(out, "noise std") == [f"{np.sqrt(model.noise_variance_[0]):.4g}"]
-    assert re.search(r"function +x +weight +std\n", out)
+    assert re.search(r"function +x +weight +std +gamma +alpha\n", out)
 
 
 def test_other_models_give_an_account_of_themselves(table, capsys):
@@ -283,7 +284,8 @@ def test_other_models_give_an_account_of_themselves(table, capsys):
     persistence.save(process, "m.skops", feature_names=["x"], target_name="a")
     assert main(["inspect", "m.skops"]) == 0
     out = capsys.readouterr().out
-    assert told(out, "model") == ["ReducedRankGPR(n_support=5, random_state=0)"]
+    assert told(out, "support inputs") == ["5 of 60 rows, chosen by evidence"]
+    assert told(out, "kernel") == [f"{process.kernel_}"]
     assert told(out, "target") == ["a"]
     process = LeaveOneOutGPR(random_state=0).fit(X[::3], Y[::3])
     persistence.save(process, "m.skops", feature_names=["x"], target_name=["a", "b"])
@@ -310,4 +312,4 @@ def test_of_many_functions_the_surest_are_listed(table, capsys, targets):
     assert f"({count - 20} more, of smaller weight" in out
     if targets == 1:
         k = surest[0]
-        assert re.search(rf" {model.weights_[k, 0]:.5g} +{stds[k, 0]:.3g}\n", out)
+        assert re.search(rf" {model.weights_[k, 0]:.5g} +{stds[k, 0]:.3g} ", out)

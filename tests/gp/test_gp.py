@@ -359,15 +359,6 @@ def test_kernel_that_is_no_covariance_is_told():
         ReducedRankGPR(Difference(), optimize=False, noise=0.1).fit(X, Y)
 
 
-def test_blocks_of_predictions_agree(monkeypatch):
-    model = ReducedRankGPR(n_support=10, random_state=0).fit(X, Y)
-    whole = model.predict(GRID, return_std=True)
-    monkeypatch.setattr("sparsebayes._support.batching.memory_budget", lambda: 8 * 1000)
-    monkeypatch.setattr("sparsebayes.gp.predictive.ROWS", 7)
-    np.testing.assert_allclose(model.predict(GRID, return_std=True), whole, rtol=1e-8)
-    np.testing.assert_allclose(model.predict(GRID), whole[0], rtol=1e-8)
-
-
 def test_samples_have_the_predictive_moments():
     model = ReducedRankGPR(n_support=10, random_state=0).fit(X, Y)
     samples = model.sample_y(GRID[:4], 40_000, random_state=0)
@@ -387,6 +378,7 @@ def test_samples_have_the_predictive_moments():
         ({"kernel": "rbf"}, TypeError, "kernel must be"),
         ({"selection": "greedy"}, ValueError, "selection"),
         ({"n_support": 0}, ValueError, "n_support"),
+        ({"n_support": "all"}, ValueError, "n_support"),
         ({"n_search": 1.5}, ValueError, "n_search"),
         ({"n_cycles": True}, ValueError, "n_cycles"),
         ({"noise": -1.0}, ValueError, "noise"),

@@ -6,10 +6,9 @@ import sys
 
 import pytest
 
-from sparsebayes.cli.parser import make_parser
+from sparsebayes.cli.parser import COMMANDS, make_parser
 
 ARGUMENTS = "sparsebayes.cli.arguments"
-COMMANDS = ("fit", "predict", "inspect", "denoise", "forecast")
 # Options whose words are the library's, and the list that has them.
 CHOICES = {
     ("fit", "basis"): "sparsebayes.basis.names:NAMES",
@@ -20,6 +19,7 @@ CHOICES = {
     ("denoise", "method"): "sparsebayes.denoising:METHODS",
     ("denoise", "noise_model"): "sparsebayes.denoising:NOISE_MODELS",
     ("forecast", "method"): "sparsebayes.forecasting:METHODS",
+    ("export", "to"): "sparsebayes.export:FORMATS",
 }
 # Options that take one of the words or a number.
 WORDS_OR_NUMBER = {
@@ -29,7 +29,12 @@ WORDS_OR_NUMBER = {
 }
 # Words of the command line itself: the library infers the task from the class of the model, and
 # takes class_weight="balanced" beside other values, and transform=None or "auto" beside its list.
-OWN = {("fit", "task"), ("fit", "class_weight"), ("forecast", "transform")}
+OWN = {
+    ("fit", "task"),
+    ("fit", "class_weight"),
+    ("forecast", "transform"),
+    ("completion", "shell"),
+}
 
 
 @pytest.fixture(autouse=True)

@@ -38,6 +38,7 @@ PUBLIC = (
     "sampling",
     "scores",
     "sktime",
+    "summaries",
     "uncertain",
 )
 SHARED = {"_rvm", "_support"}  # layers of the house: every layer above may import them

@@ -178,11 +178,11 @@ def test_numbers_are_read_to_the_last_bit():
     values = np.concatenate(
         [RNG.standard_normal(500), 10.0 ** RNG.uniform(-300, 300, 500), [5e-324, 1.7e308, -0.0]]
     )
-    found = as_numbers("\n".join(map(repr, values.tolist())), 1)
+    found = as_numbers("\n".join(map(repr, values.tolist())).encode(), 1)
     assert_array_equal(found[:, 0], values)
     for text in ("1,2\n3", "1;2", "0x10", "1e", ".", "-", "1-2", "--1", "inf", "1 2", "1\n\n2"):
-        assert as_numbers(text, 1) is None, text
-    assert_array_equal(as_numbers("1,.5\r\n-2.,3e-1\r\n", 2), [[1, 0.5], [-2, 0.3]])
+        assert as_numbers(text.encode(), 1) is None, text
+    assert_array_equal(as_numbers(b"1,.5\r\n-2.,3e-1\r\n", 2), [[1, 0.5], [-2, 0.3]])
 
 
 def test_wrong_columns_of_parquet_are_named_before_it_is_read(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from sparsebayes.cli.arguments.tables import add_missing, add_reading
 from sparsebayes.cli.arguments.types import probability
 
 EXAMPLES = (
@@ -25,3 +26,5 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--coverage", type=probability, metavar="P", help="regression: of the interval (0.95)"
     )
+    add_missing(parser, "leaves them out")
+    add_reading(parser)

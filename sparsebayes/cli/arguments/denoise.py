@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from sparsebayes._rvm.options import PRIORS
+from sparsebayes.cli.arguments.tables import add_reading
 from sparsebayes.cli.arguments.types import axes, positive_whole, probability, word_or_number
 from sparsebayes.denoising import METHODS, NOISE_MODELS
 
@@ -20,9 +21,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "input",
         metavar="IN",
-        help="a column of a .csv file, a .npy array of 1 to 3 dimensions, a .wav, .flac or .ogg "
-        "sound, or a .png, .jpg or .tif image; channels of sounds are denoised one by one, NaN and "
-        "empty cells are filled",
+        help="a column of a table (.csv, .tsv, .txt or .dat, packed or not, .xlsx, .parquet, or - "
+        "for stdin), a .npy array of 1 to 3 dimensions, a .wav, .flac or .ogg sound, or a .png, "
+        ".jpg or .tif image; channels of sounds are denoised one by one, NaN and empty cells are "
+        "filled",
     )
     parser.add_argument(
         "-o",
@@ -77,7 +79,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--figures", metavar="DIR", help="write figures (PNG) of signals")
     # As above: no defaults, so that it is known whether these were given.
-    table = parser.add_argument_group("CSV files")
+    table = parser.add_argument_group("tables")
     table.add_argument(
         "--column", metavar="NAME", help="column to denoise; needed if several hold numbers"
     )
@@ -87,6 +89,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     table.add_argument(
         "--coverage", type=probability, metavar="P", help="of lower and upper (0.95)"
     )
+    add_reading(parser)
     image = parser.add_argument_group(".tif files")
     image.add_argument(
         "--volume",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from sparsebayes.cli.arguments.tables import add_missing, add_reading
 from sparsebayes.export import FORMATS
 
 EXAMPLES = (
@@ -37,3 +38,5 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="compare with Python at the rows of this file, and print the largest difference: C is "
         "compiled where a compiler is found (CC), ONNX needs onnxruntime",
     )
+    add_missing(parser, "leaves them out of the comparison")
+    add_reading(parser)

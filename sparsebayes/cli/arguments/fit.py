@@ -7,7 +7,9 @@ from argparse import ArgumentParser, BooleanOptionalAction
 from sparsebayes._rvm.options import NOISES, PRIORS, SOLVERS
 from sparsebayes.basis.names import NAMES
 from sparsebayes.classification.likelihood import INFERENCES, LINKS, MULTI_CLASS
+from sparsebayes.cli.arguments.tables import TABLE, add_missing, add_reading
 from sparsebayes.cli.arguments.types import positive_whole, whole, word_or_number
+from sparsebayes.cli.text_inputs import CHOICES
 
 EXAMPLES = (
     "fit data.csv --target y -o model.skops --figures figures",
@@ -22,8 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "csv",
         metavar="CSV",
         nargs="?",
-        help="data, first row column names, or a .parquet file (default: a data set that comes "
-        "with the package)",
+        help=f"{TABLE} (default: a data set that comes with the package)",
     )
     parser.add_argument(
         "--target",
@@ -33,6 +34,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--features", metavar="A,B,...", help="input columns (default: all but the targets)"
     )
+    parser.add_argument(
+        "--categorical",
+        choices=CHOICES,
+        default="auto",
+        help="inputs of text: 'auto' (default) makes an input of 0 and 1 of each different text, "
+        "'error' refuses them",
+    )
+    add_missing(parser, "leaves them out")
     parser.add_argument(
         "--task",
         choices=("auto", "regression", "classification"),
@@ -76,6 +85,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="read so many rows at a time, and hold a sample only (default: all at once, files of "
         "more than 64 MB half a million cells at a time)",
     )
+    add_reading(parser)
     # What belongs to one task has no default here, so that it is known whether it was given.
     regression = parser.add_argument_group("regression")
     regression.add_argument(

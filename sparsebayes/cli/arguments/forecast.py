@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction
 
+from sparsebayes.cli.arguments.tables import TABLE, add_reading
 from sparsebayes.cli.arguments.types import (
     positive_numbers,
     positive_whole,
@@ -25,8 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "csv",
         metavar="CSV",
-        help="a series, first row column names; cells may be empty and rows missing; rows at the "
-        "end whose cell is empty are to be forecast",
+        help=f"a series: {TABLE}; cells may be empty and rows missing; rows at the end whose cell "
+        "is empty are to be forecast",
     )
     parser.add_argument("--column", metavar="NAME", required=True, help="column to forecast")
     parser.add_argument(
@@ -118,3 +119,4 @@ def add_arguments(parser: ArgumentParser) -> None:
         "only if asked for, since it costs a second fit)",
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="random seed (0)")
+    add_reading(parser)

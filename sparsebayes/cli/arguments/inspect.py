@@ -8,6 +8,7 @@ from sparsebayes.cli.arguments.types import positive_whole, probability
 
 EXAMPLES = (
     "inspect model.skops",
+    "inspect model.skops --figures figures",
     "inspect curve.skops --detection-limit",
 )
 
@@ -15,6 +16,12 @@ EXAMPLES = (
 def add_arguments(parser: ArgumentParser) -> None:
     """Add them to the parser."""
     parser.add_argument("model", metavar="MODEL", help="file written by fit")
+    parser.add_argument(
+        "--figures",
+        metavar="DIR",
+        help="write figures (PNG) into this directory: the prediction along each input, and the "
+        "evidence path",
+    )
     limits = parser.add_argument_group("calibration curves")
     limits.add_argument(
         "--detection-limit",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
+from sparsebayes.cli.arguments.tables import TABLE, add_missing, add_reading
 from sparsebayes.cli.arguments.types import positive_whole, probability
 
 EXAMPLES = (
@@ -15,9 +16,7 @@ EXAMPLES = (
 def add_arguments(parser: ArgumentParser) -> None:
     """Add them to the parser."""
     parser.add_argument("model", metavar="MODEL", help="file written by fit")
-    parser.add_argument(
-        "csv", metavar="CSV", help="data with the model's input columns, or a .parquet file"
-    )
+    parser.add_argument("csv", metavar="CSV", help=f"data with the model's input columns: {TABLE}")
     parser.add_argument(
         "-o",
         "--output",
@@ -29,6 +28,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--coverage", type=probability, metavar="P", help="regression: of the interval (0.95)"
     )
+    add_missing(parser, "predicts nothing for them: they keep their place, with empty cells")
+    add_reading(parser)
     inverse = parser.add_argument_group("calibration curves")
     inverse.add_argument(
         "--inverse",

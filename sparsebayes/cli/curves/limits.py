@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from sparsebayes.cli.csv_table import target_names
-from sparsebayes.cli.report import aligned
+from sparsebayes.cli.reports.report import aligned
 from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import DetectionLimit, detection_limit
 

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import is_regressor
 
-from sparsebayes.cli.csv_table import target_names
+from sparsebayes.cli.csv_table import missing_notes, reading_notes, reading_of, target_names
 from sparsebayes.cli.reports.answer import STANDARD
 from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import InversePrediction, inverse_predict
 from sparsebayes.rows.files import open_file, rows_at_a_time
+from sparsebayes.rows.missing import SomeRows, incomplete
 
 _ROWS = 1000  # at a time: a density is held for each
+_NAMES = ("reading", "branch", "probability", "mean", "lower", "upper", "explained")
 
 
 class InverseRows:
@@ -29,13 +31,20 @@ class InverseRows:
                 f"--inverse is for regression, but the model is a {type(record.final).__name__}"
             )
         self.record, self.args = record, args
-        self.n_rows = self.n_written = self.n_doubtful = 0
+        self.n_rows = self.n_written = self.n_doubtful = self.n_missing = 0
+        self._told: list[str] = []
         inputs = record.feature_names or [f"x{j}" for j in range(record.model.n_features_in_)]
         self.inputs, self.unknown = inputs, _unknown(inputs, args.unknown)
         self.bounds: tuple[float, float] | None = None
 
+    @property
+    def notes(self) -> list[str]:
+        """How the file was read, and how many readings lack something."""
+        return self._told + missing_notes(self.n_missing, self.n_rows)
+
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        file = open_file(self.args.csv)
+        file = open_file(self.args.csv, reading_of(self.args))
+        self._told = reading_notes(file)
         shape = np.shape(self.record.final.weights_)
         targets = target_names(self.record.target_name, shape[1] if len(shape) == 2 else 1)
         known = [name for name in self.inputs if name != self.unknown]
@@ -43,7 +52,16 @@ class InverseRows:
         quiet = self.args.quiet or self.args.output in (None, STANDARD)
         with ProgressLine(quiet=quiet) as line:
             size = min(_ROWS, rows_at_a_time(file, None))
-            for table in file.tables([*targets, *known], size):
+            for rows in file.tables([*targets, *known], size):
+                out = incomplete(rows, [*targets, *known]) & (self.args.missing == "drop")
+                numbers = self.n_rows + 1 + np.arange(len(rows))
+                self.n_rows += len(rows)
+                self.n_missing += int(out.sum())
+                if out.all():
+                    yield _nothing(numbers)
+                    self.n_written += len(rows)
+                    continue
+                table = SomeRows(rows, ~out)
                 y, X = table.numbers(targets), None
                 if known:
                     X = np.full((len(table), len(self.inputs)), np.nan)
@@ -55,10 +73,11 @@ class InverseRows:
                     coverage=self.args.coverage or 0.95,
                     n_replicates=self.args.replicates or 1,
                 )
-                columns = _columns(found, self.n_rows)
+                columns = _columns(found, numbers[~out])
+                if out.any():
+                    columns = _merged(columns, _nothing(numbers[out]))
                 yield columns
                 self.n_written += len(columns["reading"])
-                self.n_rows += len(table)
                 self.n_doubtful += int(np.sum(~found.explained))
                 self.bounds = found.bounds
                 line.text = f"{bar(file.share)} of {self.args.csv}"
@@ -89,20 +108,28 @@ def _unknown(inputs: list[str], wanted: str | None) -> str:
     return inputs[0] if wanted is None else wanted
 
 
-def _columns(found: InversePrediction, first: int) -> dict[str, np.ndarray]:
+def _nothing(numbers: np.ndarray) -> dict[str, np.ndarray]:
+    """Rows of readings that lack something: their numbers alone."""
+    nothing = np.full(len(numbers), None, dtype=object)
+    return {"reading": numbers} | dict.fromkeys(_NAMES[1:], nothing)
+
+
+def _merged(columns: dict[str, np.ndarray], others: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The rows of both, in the order of the readings."""
+    order = np.argsort(np.concatenate([columns["reading"], others["reading"]]), kind="stable")
+    return {
+        name: np.concatenate([own.astype(object), others[name].astype(object)])[order]
+        for name, own in columns.items()
+    }
+
+
+def _columns(found: InversePrediction, numbers: np.ndarray) -> dict[str, np.ndarray]:
     """A row for each branch, with the number of its reading."""
     rows = [
-        (first + i + 1, k + 1, *branch, int(found.explained[i]))
+        (numbers[i], k + 1, *branch, int(found.explained[i]))
         for i, branches in enumerate(found.branches)
         for k, branch in enumerate(branches)
     ]
     reading, branch, lower, upper, probability, mean, _, explained = zip(*rows, strict=True)
-    return {
-        "reading": np.array(reading),
-        "branch": np.array(branch),
-        "probability": np.array(probability),
-        "mean": np.array(mean),
-        "lower": np.array(lower),
-        "upper": np.array(upper),
-        "explained": np.array(explained),
-    }
+    columns = (reading, branch, probability, mean, lower, upper, explained)
+    return {name: np.array(own) for name, own in zip(_NAMES, columns, strict=True)}

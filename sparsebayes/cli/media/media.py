@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ class Media:
         The type of the values that are written; None if it is that of `values`.
     t : ndarray or None
         Positions of the samples; None if they are equally spaced.
+    notes : list of str
+        How the file was read.
     """
 
     source: str
@@ -60,6 +62,7 @@ class Media:
     holds_std: bool = False
     stored: np.dtype | None = None
     t: np.ndarray | None = None
+    notes: list[str] = field(default_factory=list)
 
     def encode(self, values: np.ndarray, std: np.ndarray | None = None) -> Any:
         """The bytes of the file with other values; those of a long one piece by piece."""

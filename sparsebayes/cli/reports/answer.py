@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,17 @@ from sparsebayes._support.printed_table import plain
 from sparsebayes._support.version import package_version
 
 STANDARD = "-"  # stands for stdin or stdout in place of the name of a file
+_FILES = {  # arguments that are the name of one file or directory
+    "csv": "CSV",
+    "input": "IN",
+    "model": "MODEL",
+    "data": "--data",
+    "check": "--check",
+    "output": "-o",
+    "std": "--std",
+    "figure": "--figure",
+    "figures": "--figures",
+}
 
 
 @dataclass(frozen=True)
@@ -51,31 +63,50 @@ class Answer:
 
 
 def check_streams(args: Namespace) -> None:
-    """Raise if two things would go to stdout, or if one name stands for stdin twice."""
+    """Raise if the name of a file is empty, or if two things go to stdout or come from stdin."""
+    given = [(option, getattr(args, option, None)) for option in _FILES]
+    for option, name in given:
+        if name == "":
+            raise ValueError(f"{_FILES[option]} is an empty name; name a file, or leave it out")
     if args.json and to_stdout(args):
-        raise ValueError("--json and -o - both write to stdout; name a file with -o")
+        raise ValueError(f"--json and -o {args.output} both write to stdout; name a file with -o")
+    read = [_FILES[option] for option, name in given if name == STANDARD and option != "output"]
+    read += ["MODEL" for name in getattr(args, "models", ()) if name == STANDARD]
+    if len(read) > 1:
+        raise ValueError(f"{' and '.join(read)} cannot both be stdin; name a file for one of them")
 
 
 def to_stdout(args: Namespace) -> bool:
     """Whether the result of the command itself goes to stdout."""
-    return getattr(args, "output", None) == STANDARD
+    return is_stdout(getattr(args, "output", None))
+
+
+def is_stdout(path: str | Path | None) -> bool:
+    """Whether a name is "-", or leads to stdout as /dev/stdout does."""
+    if path is None or str(path) == STANDARD:
+        return path is not None
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):  # there is no such file, or stdout is none
+        return False
 
 
 def check_output(path: str | None, *inputs: str | None) -> None:
     """Raise before the work if a file could not be written, or is an input."""
-    if path is not None and path != STANDARD:
+    if path is not None and not is_stdout(path):
         check_file(path, *(source for source in inputs if source != STANDARD))
 
 
 def write_outputs(files: Mapping[Path, bytes | Iterable[bytes]]) -> list[str]:
-    """Write all files whole, or none; the one named "-" goes to stdout. Their names."""
-    write_files({path: content for path, content in files.items() if str(path) != STANDARD})
-    piped = files.get(Path(STANDARD))
-    if piped is not None:
+    """Write all files whole, or none, and what is for stdout at last. The names of the files."""
+    piped = [path for path in files if is_stdout(path)]
+    write_files({path: content for path, content in files.items() if path not in piped})
+    for path in piped:
+        content = files[path]
         stream = getattr(sys.stdout, "buffer", None)
-        for piece in [piped] if isinstance(piped, bytes) else piped:
+        for piece in [content] if isinstance(content, bytes) else content:
             if stream is None:  # a stdout of text alone, as notebooks have
                 sys.stdout.write(piece.decode())
             else:
                 stream.write(piece)
-    return [str(path) for path in files if str(path) != STANDARD]
+    return [str(path) for path in files if path not in piped]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparsebayes.persistence import StoredModel
+from sparsebayes.cli.reports.report import stored_summary
+from sparsebayes.cli.text_inputs import encoded_names
+from sparsebayes.persistence import StoredModel, final_estimator
 
 if TYPE_CHECKING:
     from sparsebayes.cli.fit import FitResult, TrainingData
@@ -15,6 +17,9 @@ def fit_data(result: FitResult, data: TrainingData, written: list[str]) -> dict[
     held_out = None
     if result.held_out:
         held_out = {"folds": result.folds, "scores": _by_target(data, result.held_out)}
+    final = final_estimator(result.model)
+    seen = encoded_names(result.model, data.features)
+    names = {"feature_names": seen, "target_names": data.targets}
     return {
         "source": data.source,
         "rows": data.n_rows,
@@ -22,7 +27,7 @@ def fit_data(result: FitResult, data: TrainingData, written: list[str]) -> dict[
         "why": data.why,
         "features": data.features,
         "targets": data.targets,
-        "model": {},
+        "model": final.summary(**names).to_dict(),
         "training": {"rows": result.judged, "scores": _by_target(data, result.training)},
         "cross_validation": held_out,
         "notes": result.notes,
@@ -40,7 +45,7 @@ def inspect_data(record: StoredModel, path: str) -> dict[str, Any]:
         "written_by": record.version,
         "features": names,
         "targets": [targets] if isinstance(targets, str) else targets,
-        "model": {},
+        "model": stored_summary(record).to_dict(),
     }
 
 

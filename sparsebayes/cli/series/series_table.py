@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.optional import require
-from sparsebayes.cli.csv_table import read_table
+from sparsebayes.cli.csv_table import read_series
 from sparsebayes.cli.series.dates import all_numbers, read_dates
-from sparsebayes.rows.table import Table, TableError, is_missing
+from sparsebayes.rows.dialect.numerals import is_missing
+from sparsebayes.rows.table import Table, TableError
 
 RESULTS = ("mean", "std", "lower", "upper")
 STEP = "step"  # name of the times where there is no column for them
 _EVEN = 1e-3  # of a step, by which numbers of equal distance may differ
-_ABSENT = ("na", "n/a", "#n/a", "null", "none")
 
 Array = np.ndarray
 
@@ -135,9 +135,9 @@ class _Times:
         return self.numbers if self.dates is None else self.dates.asi8
 
 
-def read_columns(args: Namespace) -> list[TimedColumn]:
-    """The series that the options of ``sparsebayes forecast`` name."""
-    table = read_table(args.csv, keep_empty=True)
+def read_columns(args: Namespace) -> tuple[list[TimedColumn], list[str]]:
+    """The series that the options of ``sparsebayes forecast`` name, and notes of how they came."""
+    table, notes = read_series(args.csv, args)
     exog = [] if args.exog is None else [name.strip() for name in args.exog.split(",")]
     named = [name for name in (args.time, args.id) if name is not None]
     roles = [args.column, *named, *exog]
@@ -151,20 +151,11 @@ def read_columns(args: Namespace) -> list[TimedColumn]:
             raise TableError(f"{table.source}: column {name!r} has the name of a result; rename it")
     if args.date_format is not None and args.time is None:
         raise ValueError("--date-format is of the column that --time names; give that too")
-    values, times = _values(table, args.column), _times(table, args.time, args.date_format)
+    values, times = table.values([args.column])[:, 0], _times(table, args.time, args.date_format)
     inputs = table.numbers(exog) if exog else None
     groups = _groups(table, args.id)
-    return [_series(table, args.column, key, groups[key], values, inputs, times) for key in groups]
-
-
-def _values(table: Table, name: str) -> Array:
-    """A column of numbers, NaN where they are missing."""
-
-    def number(i: int, cell: str) -> float:
-        absent = is_missing(cell) or cell.strip().lower() in _ABSENT
-        return np.nan if absent else table.number(cell, i, name)
-
-    return np.array([number(i, cell) for i, cell in enumerate(table.texts(name))], dtype=float)
+    found = [_series(table, args.column, key, groups[key], values, inputs, times) for key in groups]
+    return found, notes
 
 
 def _groups(table: Table, name: str | None) -> dict[str | None, Array]:
@@ -184,7 +175,7 @@ def _times(table: Table, name: str | None, style: str | None) -> _Times:
         return _Times(STEP, None, None, [], 0, str)
     cells = [cell.strip() for cell in table.texts(name)]
     for i, cell in enumerate(cells):
-        if is_missing(cell):
+        if is_missing(cell, text=True):
             raise TableError(f"{table.where(i, name)}: the cell is empty; a time is needed")
     if style is None and all_numbers(cells):
         decimals = _decimals(cells)

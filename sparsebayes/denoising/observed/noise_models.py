@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from sparsebayes._rvm.options import as_noise
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import as_number
 from sparsebayes.denoising.grid import Layout
 from sparsebayes.denoising.observed.counts import Roots, noise_of_roots
@@ -161,6 +162,7 @@ def as_channel_noise(noise: Any, n_channels: int | None = None) -> KnownNoise:
         variance = as_noise(noise)
     except ValueError:
         raise ValueError(
-            f"noise must be 'estimate', 'per_level' or a positive variance, got {noise!r}."
+            f"noise must be 'estimate', 'per_level' or a positive variance, got {noise!r}"
+            f"{hint('noise', noise, ('estimate', 'per_level'))}."
         ) from None
     return KnownNoise(None if variance is None else np.array([variance]), by_level=False)

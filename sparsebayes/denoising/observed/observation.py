@@ -52,7 +52,7 @@ class Observation:
                 f"y has the shape {y.shape} and is denoised as a volume; if its last axis has "
                 "channels, use channel_axis=-1, else axes=(0, 1, 2).",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.layout = lay_out(y.shape, axes)
         if self._channel in self.layout.axes:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import gammaln
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.incomplete_gamma import log_gamma_mass
 from sparsebayes.engine.linalg import fold, fold_matrix, half_solve_transposed
 from sparsebayes.engine.model.prior import Prior, Separable
@@ -32,6 +33,7 @@ def flat_optimum(s: Array, q2: Array) -> Array:
     return np.divide(s * s, excess, out=np.full(s.shape, np.inf), where=excess > 0)
 
 
+@guided
 @dataclass(frozen=True)
 class Flat(Separable):
     """Uniform in log α: the classical relevance vector machine.
@@ -79,6 +81,7 @@ class Flat(Separable):
         return 0.5 * (ratio - 1.0 - np.log(ratio))
 
 
+@guided
 @dataclass(frozen=True)
 class Smoothness(Separable):
     """A price of c for the degrees of freedom of each function [1]_.
@@ -188,6 +191,7 @@ def _descend(a: Array, b: Array, d: Array, high: Array, low: Array) -> Array:
     return v
 
 
+@guided
 @dataclass(frozen=True)
 class Trace(Prior):
     """A price of c for each effective parameter of the whole model [1]_.
@@ -279,6 +283,7 @@ class Trace(Prior):
         return likelihood_gain(alpha, s, q2 - 2.0 * self.c * g)
 
 
+@guided
 @dataclass(frozen=True)
 class Gamma(Separable):
     """A gamma prior on α, in the user's units of α [1]_.

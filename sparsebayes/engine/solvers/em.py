@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score, spread
@@ -134,6 +135,7 @@ def spread_variance(problem: Problem, active: Array) -> State | None:
     return None
 
 
+@guided
 @dataclass(frozen=True)
 class EM(Solver[Problem]):
     """Start from all functions, and re-estimate their precisions until most have left.

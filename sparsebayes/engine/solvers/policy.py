@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.solvers.driver import Solver
 from sparsebayes.engine.solvers.em import EM
 from sparsebayes.engine.solvers.subspace import Subspace
@@ -47,6 +48,7 @@ class Effort:
     steps: int = 2
 
 
+@guided
 @dataclass(frozen=True, repr=False)
 class Policy:
     """How far `Sequential` searches.

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers import trials
@@ -59,6 +60,7 @@ Array = np.ndarray
 Searcher = Callable[[Problem, State, float], Path]
 
 
+@guided
 @dataclass(frozen=True, repr=False)
 class Sequential(Solver[Problem]):
     """Additions in blocks, joint re-estimation, and ways out where that stalls.

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsebayes._support.guesses.answers import guided
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score
 from sparsebayes.engine.solvers.driver import Climb, Solver, Step, start
 from sparsebayes.engine.solvers.em import close, cycle
 
 
+@guided
 @dataclass(frozen=True)
 class Subspace(Solver[Problem]):
     """EM in a subspace that grows by functions drawn at random.

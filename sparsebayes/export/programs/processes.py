@@ -13,6 +13,7 @@ from sparsebayes.export.programs.program import Value
 from sparsebayes.export.programs.regression import MeanAndVariance
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import DEPENDENT, solve
+from sparsebayes.gp.trained import TrainedSupport
 
 Array = np.ndarray
 
@@ -21,9 +22,9 @@ _LEAST = 1e-30  # of a variance that is divided by
 
 def write_process(inputs: Inputs, model: SupportPredictive) -> MeanAndVariance:
     """Mean and variance of a new observation."""
-    builder, posterior = inputs.builder, model.posterior
-    size = len(model.support)
-    near = write_gp_kernel(inputs, model.kernel, model.support)
+    builder, trained = inputs.builder, model.trained
+    posterior, size = trained.posterior, len(trained.rows)
+    near = write_gp_kernel(inputs, trained.kernel, trained.support)
     lower = np.tril_indices(size)
     white = builder.add("white", "solve_triangle", near, triangle=posterior.factor[lower])
     mean = builder.add(
@@ -32,21 +33,21 @@ def write_process(inputs: Inputs, model: SupportPredictive) -> MeanAndVariance:
     half = builder.add("half", "solve_triangle", white, triangle=posterior.precision[lower])
     spread = builder.add("spread", "squares", half)
     if model.augment:
-        shift, extra = _extra(inputs, model, white)
+        shift, extra = _extra(inputs, trained, white)
         mean = builder.add("shifted", "add", mean, shift)
         spread = builder.add("spread_sum", "add", spread, extra)
-    noise = float(model.own_noise)
+    noise = float(trained.noise)
     variance = builder.scaled("variance", spread, 1.0 / noise, -noise)
     return MeanAndVariance(mean, variance, np.array([model.factor * np.sqrt(noise)]))
 
 
-def _extra(inputs: Inputs, model: SupportPredictive, white: Value) -> tuple[Value, Value]:
-    """What the extra weight adds to mean and variance; see `SupportPredictive`.
+def _extra(inputs: Inputs, model: TrainedSupport, white: Value) -> tuple[Value, Value]:
+    """What the extra weight adds to mean and variance; see `TrainedSupport`.
 
     With white the kernel to the support in units of its factor and V that of the training inputs,
     y = (σ² + VVᵀ)⁻¹V (κ − Vᵀ white): all sums of squares are written as such.
     """
-    builder, posterior, noise = inputs.builder, model.posterior, model.own_noise
+    builder, posterior, noise = inputs.builder, model.posterior, model.noise
     V = solve(posterior.factor, model.kernel(model.support, model.X))  # (M, N)
     inner = solve(posterior.precision, np.eye(len(V)))
     inner = inner.T @ inner  # B⁻¹

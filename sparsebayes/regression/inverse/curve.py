@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._rvm.input_range import before_steps, transformed
 from sparsebayes._support.validation import as_number
 
 Array = np.ndarray
@@ -104,7 +104,7 @@ def curve_of(model: Any, known: Array | None = None, bounds: Any = None) -> Curv
     def moments(x: Array) -> tuple[Array, Array, Array]:
         X = np.repeat(row[None], len(x), axis=0)
         X[:, unknown] = x
-        X = X if before is None else _quietly(before.transform, X)
+        X = X if before is None else transformed(before, X)
         mean, variance = predictive.marginal(X)
         noise = np.broadcast_to(predictive.noise_at(X), mean.shape)
         every = (part.reshape(len(x), -1) for part in (mean, np.maximum(variance, 0.0), noise))
@@ -114,12 +114,6 @@ def curve_of(model: Any, known: Array | None = None, bounds: Any = None) -> Curv
     n_targets = weights[1] if len(weights) == 2 else None
     nu = getattr(final, "nu_", None)
     return Curve(low, high, moments, n_targets, None if nu is None or np.isinf(nu) else float(nu))
-
-
-def _quietly(function: Callable[[Array], Array], X: Array) -> Array:
-    with warnings.catch_warnings():  # columns are told by their places here
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return np.asarray(function(X), dtype=np.float64)
 
 
 def as_known(X: Any, n_inputs: int) -> Array:
@@ -171,7 +165,13 @@ def _bounds(
         return low, high
     found = final._training_range()
     if before is not None:
-        found = _back(before, found, n_inputs)
+        back = before_steps(before, found, n_inputs)
+        if back is None:
+            raise ValueError(
+                "The first steps of the pipeline cannot be gone back, so the range of the input is "
+                "not known; give bounds=(low, high) in the units of the input."
+            )
+        found = back
     low, high = sorted(map(float, found[:, unknown]))
     if not low < high:
         raise ValueError(
@@ -179,22 +179,6 @@ def _bounds(
             "curve to several."
         )
     return low, high
-
-
-def _back(before: Any, found: Array, n_inputs: int) -> Array:
-    """The range before the first steps of a pipeline, whose inputs must correspond."""
-    try:
-        back = _quietly(before.inverse_transform, found)
-        same = back.shape[1] == n_inputs
-        again = _quietly(before.transform, back) if same else None
-    except (AttributeError, NotImplementedError):
-        again = None
-    if again is None or not np.allclose(again, found, rtol=1e-6, atol=1e-6 * np.ptp(found)):
-        raise ValueError(
-            "The first steps of the pipeline cannot be gone back, so the range of the input is not "
-            "known; give bounds=(low, high) in the units of the input."
-        )
-    return back
 
 
 def nodes_of(curve: Curve, log_prior: Callable[[Array], Array], places: Array, most: int) -> Nodes:

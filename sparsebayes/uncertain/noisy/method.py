@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes.uncertain.noisy.mixture import Process
 from sparsebayes.uncertain.noisy.space import NoisyData, Space
@@ -50,7 +51,7 @@ class Learned:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
-class LearningMethod(BaseEstimator, ABC):
+class LearningMethod(GuidedMixin, BaseEstimator, ABC):
     """A way to learn from noisy inputs. Its parameters can be searched: ``method__max_iter``."""
 
     @abstractmethod

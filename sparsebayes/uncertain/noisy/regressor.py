@@ -12,8 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
+from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
+from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_range, check_switches, remedies
 from sparsebayes.gp.kernels import check_kernel, default_kernel
 from sparsebayes.gp.targets import centred
@@ -40,7 +43,9 @@ NOISE = (1e-8, 10.0)  # bounds of the output noise, in units of the variance of 
 FACTOR = (0.01, (1e-6, 1.0))  # input noise to begin with and its bounds, in variances of the inputs
 
 
-class NoisyInputGPR(GaussianRegressorMixin, RegressorMixin, BaseEstimator):
+class NoisyInputGPR(
+    GuidedMixin, NamedSummaryMixin, GaussianRegressorMixin, RegressorMixin, BaseEstimator
+):
     """Gaussian process regression on training inputs that are known with noise.
 
     The inputs of the training set are observed as ``u_n``, and the true ones are
@@ -248,5 +253,5 @@ def as_method(method: Any, n_samples: int) -> LearningMethod:
         return clone(method)
     raise ValueError(
         f"method must be one of {['auto', *METHODS]}, or an object such as "
-        f"StochasticEM(n_chains=4), got {method!r}."
+        f"StochasticEM(n_chains=4), got {method!r}{hint('method', method, METHODS)}."
     )

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from sparsebayes.cli.csv_table import read_table
 from sparsebayes.cli.series.dates import all_numbers, read_dates
+from sparsebayes.rows.files import open_file
 from sparsebayes.rows.table import TableError
 from tests.cli.tables import write_csv
 
@@ -58,7 +58,8 @@ FORMS = {
 
 def column(cells):
     write_csv("a.csv", {"t": cells})
-    return read_table("a.csv")
+    (table,) = open_file("a.csv").tables([], None)
+    return table
 
 
 @pytest.mark.parametrize("name", FORMS)

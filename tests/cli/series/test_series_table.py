@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from sparsebayes.cli.arguments.tables import OPTIONS
 from sparsebayes.cli.series.series_table import read_columns
 from sparsebayes.rows.table import TableError
 from tests.cli.tables import write_csv
@@ -18,7 +19,10 @@ CELLS = list(MONTHS.strftime("%b %Y"))
 def read(columns, **options):
     write_csv("a.csv", columns)
     given = {"column": "y", "time": "t", "id": None, "exog": None, "date_format": None}
-    return read_columns(Namespace(csv="a.csv", **(given | options)))
+    given |= dict.fromkeys(OPTIONS)
+    found, notes = read_columns(Namespace(csv="a.csv", **(given | options)))
+    assert notes == []
+    return found
 
 
 def without(values, *places):
