@@ -15,7 +15,7 @@ from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.importances import input_importances
 from sparsebayes._rvm.input_range import in_range, input_range
 from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known, design_of
-from sparsebayes._rvm.options import as_augment, as_solver
+from sparsebayes._rvm.options import ADAPTS, as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
@@ -76,7 +76,7 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
     def _check_parameters(self) -> Solver:
         check_switches(bias=self.bias, verbose=self.verbose)
         as_augment(self.augment)
-        check_choice("adapt", self.adapt, ("auto", "isotropic", "ard"), or_none=True)
+        check_choice("adapt", self.adapt, ADAPTS, or_none=True)
         check_limits(self.max_iter, self.tol)
         return as_solver(self.solver)
 

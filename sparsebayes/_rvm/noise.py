@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class StudentT:
     True
     """
 
-    nu: float | str = "estimate"
+    nu: float | Literal["estimate"] = "estimate"
 
     def __post_init__(self) -> None:
         if isinstance(self.nu, str) and self.nu == "estimate":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -22,14 +22,19 @@ from sparsebayes.engine import (
     Trace,
 )
 
+SolverName = Literal["sequential", "em", "mackay", "subspace"]
 SOLVERS: dict[str, Solver] = {
     "sequential": Sequential(),
     "em": EM(),
     "mackay": EM(mackay=True),
     "subspace": Subspace(),
 }
-PRIORS = ("flat", "aic", "bic", "ric")
-NOISES = ("estimate", "student", "varying")
+PriorName = Literal["flat", "aic", "bic", "ric"]
+NoiseName = Literal["estimate", "student", "varying"]
+AdaptName = Literal["auto", "isotropic", "ard"]  # which length scales are learned
+PRIORS: tuple[str, ...] = get_args(PriorName)
+NOISES: tuple[str, ...] = get_args(NoiseName)
+ADAPTS: tuple[str, ...] = get_args(AdaptName)
 
 
 def as_solver(solver: Any) -> Solver:

@@ -20,6 +20,7 @@ from sparsebayes._support.validation import check_coverage, remedies, whole_numb
 
 if TYPE_CHECKING:
     from sparsebayes.engine.moments import Functions, Moments
+    from sparsebayes.uncertain.moment_maps import MomentMethod
 
 Array = np.ndarray
 
@@ -244,7 +245,7 @@ class GaussianRegressorMixin(ABC):
         return samples + found.draw_noise(X, samples.shape, rng)
 
     def predict_uncertain(
-        self, mean: Any, cov: Any = None, method: str = "auto", *, variances: Any = None
+        self, mean: Any, cov: Any = None, method: MomentMethod = "auto", *, variances: Any = None
     ) -> tuple[Array, ...]:
         """Predict at inputs that are known up to a normal distribution.
 

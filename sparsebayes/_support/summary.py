@@ -16,11 +16,11 @@ class SummaryMixin:
     """`summary` of an estimator, which notebooks show below the diagram once it is fitted."""
 
     def summary(self) -> Summary:
-        """What was fitted, as a table.
+        """Tell what was fitted, as a table.
 
         Returns
         -------
-        summary : sparsebayes.summaries.Summary
+        sparsebayes.summaries.Summary
             ``print`` shows it as text, notebooks as HTML, and `to_dict` gives plain data.
         """
         check_is_fitted(self)
@@ -40,7 +40,7 @@ class NamedSummaryMixin(SummaryMixin):
     """The same of a model of inputs, which may be given names."""
 
     def summary(self, *, feature_names: Any = None, target_names: Any = None) -> Summary:
-        """What was fitted, as a table.
+        """Tell what was fitted, as a table.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class NamedSummaryMixin(SummaryMixin):
 
         Returns
         -------
-        summary : sparsebayes.summaries.Summary
+        sparsebayes.summaries.Summary
             ``print`` shows it as text, notebooks as HTML, and `to_dict` gives plain data.
 
         Examples

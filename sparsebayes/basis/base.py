@@ -228,7 +228,18 @@ class Basis(GuidedMixin, BaseEstimator, ABC):
         return None
 
     def function_names(self, inputs: Sequence[str]) -> list[str]:
-        """A name for each function, by those of the inputs; empty where it has none of its own."""
+        """Name the functions by the names of the inputs.
+
+        Parameters
+        ----------
+        inputs : sequence of str
+            Names of the inputs.
+
+        Returns
+        -------
+        list of str
+            A name for each function; empty where it has none of its own.
+        """
         return [""] * self.n_functions_
 
     def reach(self) -> Array | None:

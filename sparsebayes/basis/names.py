@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +14,17 @@ from sparsebayes.basis.fixed import Bias, Linear, Polynomial, Precomputed
 from sparsebayes.basis.kernels import RBF, KernelFunction, Laplacian
 from sparsebayes.basis.splines import LinearSpline, ThinPlateSpline
 
+BasisName = Literal[
+    "rbf",
+    "linear_spline",
+    "thin_plate",
+    "polynomial",
+    "linear",
+    "laplacian",
+    "precomputed",
+    "bias",
+]
+BasisLike = BasisName | Basis | Callable[[np.ndarray, np.ndarray], np.ndarray]
 NAMES: dict[str, type[Basis]] = {
     "rbf": RBF,
     "linear_spline": LinearSpline,

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from sparsebayes._support.validation import check_choice
 from sparsebayes.engine import Logit, Probit, Sites, Softmax
+from sparsebayes.engine.model.sites import Cavity
 
 Array = np.ndarray
 
-LINKS = ("auto", "logit", "probit", "least_squares")
-MULTI_CLASS = ("multinomial", "ovr")
+LinkName = Literal["auto", "logit", "probit", "least_squares"]
+MultiClassName = Literal["multinomial", "ovr"]
+InferenceName = Literal["laplace", "mean_field", "tap"]
+LINKS: tuple[str, ...] = get_args(LinkName)
+MULTI_CLASS: tuple[str, ...] = get_args(MultiClassName)
+INFERENCES: tuple[str, ...] = get_args(InferenceName)
 # How the variance of a latent value enters its likelihood, by the name of the inference.
-_CAVITIES = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
-INFERENCES = tuple(_CAVITIES)
+_CAVITIES: dict[str, Cavity] = {"laplace": "none", "mean_field": "prior", "tap": "posterior"}
 FEW_CLASSES = 5  # with more, a softmax takes long
 _CHARGE = 0.5  # c of the smoothness prior of a regression on labels
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -11,21 +11,29 @@ from sklearn.utils.multiclass import check_classification_targets
 from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.interruption import interruptible
+from sparsebayes._rvm.options import AdaptName, PriorName, SolverName
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.calibration import as_folds, check_calibrate, is_splitter
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import check_labels, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS
+from sparsebayes.basis.names import BasisLike
 from sparsebayes.classification import latent, least_squares, many_rows
 from sparsebayes.classification.choice import choose, temperature
 from sparsebayes.classification.class_weight import prior_ratio, reweighted, weigh_classes
 from sparsebayes.classification.held_out import latent_outputs
 from sparsebayes.classification.latent import fit_latent
 from sparsebayes.classification.least_squares import fit_least_squares
-from sparsebayes.classification.likelihood import Samples, check_likelihood
+from sparsebayes.classification.likelihood import (
+    InferenceName,
+    LinkName,
+    MultiClassName,
+    Samples,
+    check_likelihood,
+)
 from sparsebayes.classification.one_vs_rest import fit_one_vs_rest
-from sparsebayes.engine import Solver
+from sparsebayes.engine import Prior, Solver
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.rows.predictions import by_chunks
 from sparsebayes.rows.recognise import as_rows
@@ -205,19 +213,19 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: BasisLike = "rbf",
         *,
-        solver: Any = "sequential",
-        prior: Any = "auto",
-        link: str = "auto",
-        inference: str = "laplace",
-        multi_class: str = "multinomial",
+        solver: SolverName | Solver = "sequential",
+        prior: Literal["auto"] | PriorName | float | Prior = "auto",
+        link: LinkName = "auto",
+        inference: InferenceName = "laplace",
+        multi_class: MultiClassName = "multinomial",
         share_alpha: bool = False,
-        adapt: str | None = "auto",
-        augment: bool | float | str = False,
+        adapt: AdaptName | None = "auto",
+        augment: bool | float | Literal["fast"] = False,
         bias: bool = True,
         calibrate: Any = "auto",
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         max_iter: int = 10_000,
         tol: float = 0.01,
         n_jobs: int | None = None,

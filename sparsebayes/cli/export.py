@@ -16,6 +16,7 @@ from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, is_stdout, write_outputs
 from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
 from sparsebayes.export.c.compiled import CompilerError, find_compiler, run_c
+from sparsebayes.export.formats import Precision
 from sparsebayes.export.onnx.runtime import run_onnx
 from sparsebayes.export.programs.differences import agree, largest_difference
 from sparsebayes.export.programs.models import program_of
@@ -105,7 +106,7 @@ class _Export:
 
     kind: str
     record: StoredModel
-    dtype: str
+    dtype: Precision
     std: bool
 
     @property

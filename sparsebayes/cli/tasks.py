@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import PredictionErrorDisplay, log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from sparsebayes._rvm.options import AdaptName
 from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import TargetName, target_names
 from sparsebayes.persistence import final_estimator
@@ -68,7 +69,7 @@ class Regression:
     name = "regression"
 
     def model(self, basis: Any, common: dict[str, Any], args: Namespace) -> Any:
-        adapt = "ard" if args.length_scale == "evidence" else None
+        adapt: AdaptName | None = "ard" if args.length_scale == "evidence" else None
         return RVR(basis, noise=args.noise or "estimate", adapt=adapt, **common)
 
     def judge(self, model: Any, X: np.ndarray, y: np.ndarray) -> list[Scores]:

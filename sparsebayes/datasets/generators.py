@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.signal import lfilter
@@ -11,13 +11,14 @@ from scipy.signal import lfilter
 from sparsebayes._support.validation import check_choice, positive_number, whole_number
 
 Array = np.ndarray
+NoiseKind = Literal["gaussian", "uniform"]
 
 
 def make_sinc(
     n_samples: int = 100,
     *,
     noise: float = 0.1,
-    noise_kind: str = "gaussian",
+    noise_kind: NoiseKind = "gaussian",
     random_state: Any = None,
     low: float = -10.0,
     high: float = 10.0,
@@ -65,7 +66,7 @@ def make_sinc(
     >>> X.shape, float(f[2])
     ((5, 1), 1.0)
     """
-    check_choice("noise_kind", noise_kind, ("gaussian", "uniform"))
+    check_choice("noise_kind", noise_kind, get_args(NoiseKind))
     rng = np.random.default_rng(random_state)
     x = np.linspace(low, high, n_samples)
     f = np.sinc(x / np.pi)

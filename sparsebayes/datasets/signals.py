@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import expit, logsumexp
@@ -11,6 +11,8 @@ from scipy.special import expit, logsumexp
 from sparsebayes._support.validation import as_number, check_choice, whole_number
 
 Array = np.ndarray
+SignalName = Literal["sinc", "heavisine", "doppler", "blocks", "bumps", "blocks_sinc"]
+GridName = Literal["closed", "wavelab"]
 
 # S08 A.2, after Donoho and Johnstone: places, heights and widths.
 _PLACES = (0.1, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81)
@@ -60,11 +62,11 @@ def _unit_grid(n: int, grid: str) -> Array:
 
 
 def make_signal(
-    name: str,
+    name: SignalName,
     n_samples: int = 1024,
     *,
     snr: float | None = 7.0,
-    grid: str = "closed",
+    grid: GridName = "closed",
     random_state: Any = None,
 ) -> tuple[Array, Array, Array]:
     """Make a noisy test signal at equally spaced times [1]_, [2]_.
@@ -119,8 +121,8 @@ def make_signal(
     >>> t.shape, float(t[0]), float(t[-1])
     ((512,), 0.0, 1.0)
     """
-    check_choice("name", name, (*_SIGNALS, "blocks_sinc"))
-    check_choice("grid", grid, ("closed", "wavelab"))
+    check_choice("name", name, get_args(SignalName))
+    check_choice("grid", grid, get_args(GridName))
     n = whole_number("n_samples", n_samples, least=2)
     clean = snr is None or snr == np.inf
     ratio = np.inf if clean else as_number(snr)

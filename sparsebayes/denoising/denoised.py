@@ -265,11 +265,11 @@ class Denoised(GuidedAttributes):
         return self.layout.join([np.asarray(array, dtype=self._dtype) for array in arrays])
 
     def summary(self) -> Summary:
-        """What was found, as a table.
+        """Tell what was found, as a table.
 
         Returns
         -------
-        summary : sparsebayes.summaries.Summary
+        sparsebayes.summaries.Summary
             ``print`` shows it as text, notebooks as HTML, and `to_dict` gives plain data.
         """
         return described(self)

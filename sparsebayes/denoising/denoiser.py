@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsebayes._rvm.options import as_prior
+from sparsebayes._rvm.options import PriorName, as_prior
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
 from sparsebayes.denoising.fit_signals import denoise
-from sparsebayes.denoising.methods import METHODS
-from sparsebayes.denoising.observed.noise_models import as_channel_noise
+from sparsebayes.denoising.methods import METHODS, DenoisingMethod
+from sparsebayes.denoising.observed.noise_models import ChannelNoise, as_channel_noise
 from sparsebayes.dictionaries import as_dictionary
+from sparsebayes.engine import Prior
 
 Array = np.ndarray
 
@@ -65,10 +66,10 @@ class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin
         self,
         dictionary: Any = "auto",
         *,
-        method: str = "average",
-        prior: Any = "bic",
-        noise: Any = "estimate",
-        n_shifts: Any = "auto",
+        method: DenoisingMethod = "average",
+        prior: PriorName | float | Prior = "bic",
+        noise: ChannelNoise = "estimate",
+        n_shifts: Literal["auto"] | int = "auto",
         tol: float = 0.01,
     ) -> None:
         self.dictionary = dictionary

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes._rvm.options import as_prior
+from sparsebayes._rvm.options import PriorName, as_prior
 from sparsebayes._rvm.progress import tell_step
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.reporting import Reporter
@@ -30,11 +30,13 @@ from sparsebayes.denoising.gaps.gapped_fit import GappedFit
 from sparsebayes.denoising.grid import lay_grid
 from sparsebayes.denoising.inputs import centred, check_positions, check_signal
 from sparsebayes.denoising.long_signals import check_place, denoise_long, is_long
-from sparsebayes.denoising.methods import METHODS
+from sparsebayes.denoising.methods import METHODS, DenoisingMethod
+from sparsebayes.denoising.observed.noise_models import ChannelNoise, NoiseModelName
 from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.sequential_fit import SequentialFit
 from sparsebayes.denoising.signal_fit import SignalFit
 from sparsebayes.dictionaries import Dictionary, as_dictionary
+from sparsebayes.engine import Prior
 
 _ROUGH = 4  # shifts for the estimate by which gaps are filled
 
@@ -44,13 +46,13 @@ def denoise(
     y: Any,
     dictionary: Any = "auto",
     *,
-    method: str = "average",
-    prior: Any = "bic",
-    noise: Any = "estimate",
-    n_shifts: Any = "auto",
+    method: DenoisingMethod = "average",
+    prior: PriorName | float | Prior = "bic",
+    noise: ChannelNoise = "estimate",
+    n_shifts: Literal["auto"] | int = "auto",
     axes: Any = None,
     channel_axis: Any = None,
-    noise_model: str = "gaussian",
+    noise_model: NoiseModelName = "gaussian",
     t: Any = None,
     max_iter: int = 10_000,
     tol: float = 0.01,

@@ -7,6 +7,7 @@ the fit. `DualTree` has several orthonormal bases at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pywt
@@ -23,6 +24,7 @@ from sparsebayes.dictionaries.wavelets import WaveletTransform, shape_with_margi
 
 Array = np.ndarray
 
+KernelName = Literal["gauss", "rbf", "laplacian", "linear_spline", "thin_plate"]
 # A kernel's name, its basis, and the length scale of that in widths r of S08.
 KERNELS: dict[str, tuple[type[Centred], float]] = {
     "gauss": (RBF, np.sqrt(0.5)),  # exp(−d²/r²)
@@ -307,7 +309,7 @@ class Kernel(Dictionary):
     True
     """
 
-    kernel: str = "rbf"
+    kernel: KernelName = "rbf"
     length_scale: float | None = None
 
     orthonormal = False

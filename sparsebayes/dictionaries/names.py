@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from sparsebayes.dictionaries.dictionary import Dictionary, Union
 from sparsebayes.dictionaries.families import (
@@ -11,6 +11,7 @@ from sparsebayes.dictionaries.families import (
     MDCT,
     DualTree,
     Kernel,
+    KernelName,
     Wavelet,
     is_orthogonal,
 )
@@ -60,7 +61,7 @@ def _named(name: str, given: str) -> Dictionary:
     if name in NAMED:
         return NAMED[name]()
     if name in KERNELS:
-        return Kernel(name)
+        return Kernel(cast(KernelName, name))
     if is_orthogonal(name):
         return Wavelet(name)
     listed = ", ".join(map(repr, NAMED))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,9 +21,10 @@ from sparsebayes.forecasting.candidates.linear import LinearAutoregression
 from sparsebayes.forecasting.candidates.recursive import Recursive
 from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
 from sparsebayes.forecasting.panels import fit_each, predict_each, simulate_each, update_each
-from sparsebayes.forecasting.propagation import METHODS
+from sparsebayes.forecasting.propagation import METHODS, ForecastMethod
 from sparsebayes.forecasting.tables.panel import Panel, as_panel
 from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each
+from sparsebayes.forecasting.transforms import TransformName
 
 Array = np.ndarray
 
@@ -91,10 +93,8 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
     estimator_ : estimator or None
         Of the autoregression by an estimator, if one takes part: fitted to standardised
         differences; columns are the lags, then the inputs at each of their lags.
-    lags_, exog_lags_, difference_ : list of int
+    lags_, exog_lags_, difference_, transform_ : lists of int, and "log", "sqrt" or None
         Of the model with the largest weight; smoothing has neither lags nor differences.
-    transform_ : "log", "sqrt" or None
-        Of the model with the largest weight.
     y_, X_ : ndarray of shape (n_times,) and (n_times, n_inputs)
         What is known, with updates; NaN where values are missing.
     index_, name_
@@ -127,14 +127,14 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
     are: smoothing steps over them, and autoregressions take Gaussian guesses, with their
     covariance, among their lags.
 
-    Weights fall like a bell with the distance of scores from the best, of width 0.15, or more
-    where there are few values to judge by. Where the mixture would have done worse than the naive
-    forecast, it is that.
-    For one autoregression "auto" compares, on the same values, the evidence of linear models of
-    no difference, that of one step, that of a season (twelve for monthly data and so on, or the
-    peak of the autocorrelation), and the last two together; no difference is preferred by 3 nats.
-    Where the series or its logarithm takes some, differences of logarithms are tried too, and
-    preferred by 5. Then it compares numbers of lags, of which those stay that get weight.
+    Weights fall like a bell with the distance of scores from the best, of width 0.15, or more where
+    there are few values to judge by. Where the mixture would have done worse than the naive
+    forecast, it is that. For one autoregression "auto" compares, on the same values, the evidence
+    of linear models of no difference, that of one step, that of a season (twelve for monthly data
+    and so on, or the peak of the autocorrelation), and the last two together; no difference is
+    preferred by 3 nats. Where the series or its logarithm takes some, differences of logarithms are
+    tried too, and preferred by 5. Then it compares numbers of lags, of which those stay that get
+    weight.
 
     Errors of the function of an estimator at different steps are taken as independent given the
     inputs, as in [1]_: what all steps share, such as an unsure slope, makes bands too narrow, and
@@ -168,13 +168,13 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         self,
         estimator: Any = None,
         *,
-        lags: Any = "auto",
+        lags: int | Sequence[int] | Literal["auto"] = "auto",
         step: int = 1,
-        difference: Any = "auto",
-        transform: str | None = "auto",
-        seasons: Any = "auto",
+        difference: int | Sequence[int] | Literal["auto"] | None = "auto",
+        transform: TransformName | Literal["auto"] | None = "auto",
+        seasons: float | Sequence[float] | Literal["auto"] | None = "auto",
         exog_lags: Any = 0,
-        calibrate: Any = "auto",
+        calibrate: int | Literal["auto"] | None = "auto",
         pool: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -272,7 +272,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         horizon: int,
         X: Any = None,
         return_std: bool = False,
-        method: str = "auto",
+        method: ForecastMethod = "auto",
         *,
         return_cov: bool = False,
         n_paths: int = 1000,
@@ -338,7 +338,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         horizon: int,
         coverage: float = 0.95,
         X: Any = None,
-        method: str = "auto",
+        method: ForecastMethod = "auto",
         *,
         n_paths: int = 1000,
     ) -> Any:
@@ -489,12 +489,8 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         origins = origins_of(len(values), first, horizon, step)
         models = [(self._one, origins)]
         if refit:
-            models = [(self._refitted(values, inputs, int(o)), np.array([o])) for o in origins]
+            rest = self._one.exogenous.columns, self._one.timeline, self._one.name
+            models = [(learn(self, values[:o], inputs[:o], *rest), np.array([o])) for o in origins]
         return score_methods(
             models, values, inputs, horizon, methods, coverage, n_paths, self.random_state
         )
-
-    def _refitted(self, values: Array, inputs: Array, origin: int) -> OneSeries:
-        one = self._one
-        part, given = values[:origin], inputs[:origin]
-        return learn(self, part, given, one.exogenous.columns, one.timeline, one.name)

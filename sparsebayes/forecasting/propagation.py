@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from sparsebayes._support.batching import batches
 from sparsebayes.forecasting.forecasts import Forecasts
 from sparsebayes.forecasting.lags import Differences
 from sparsebayes.forecasting.transforms import ValueTransform
-from sparsebayes.uncertain.moment_maps import METHODS as MOMENT_METHODS
-from sparsebayes.uncertain.moment_maps import MomentMap, moment_map
+from sparsebayes.uncertain.moment_maps import MomentMap, MomentMethod, moment_map
 
 Array = np.ndarray
-METHODS = (*MOMENT_METHODS, "naive")  # how the uncertainty of one step enters the next
+# How the uncertainty of one step enters the next.
+ForecastMethod = MomentMethod | Literal["naive"]
+METHODS: tuple[str, ...] = (*get_args(MomentMethod), "naive")
 LIMIT = 1e6  # standard deviations of the series; no path goes further
 
 

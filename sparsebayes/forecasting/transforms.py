@@ -4,12 +4,14 @@ function says of the series itself."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtr
 
 Array = np.ndarray
-NAMES = ("log", "sqrt")  # of `Forecaster(transform=...)`
+TransformName = Literal["log", "sqrt"]  # of `Forecaster(transform=...)`
+NAMES: tuple[str, ...] = get_args(TransformName)
 _FURTHEST, _LARGE = 700.0, 200.0  # logarithms that have a number, and whose products have one
 _LEAST, _STEPS = 1e-10, 60  # mean of a count in units of its spread; of Newton's method
 _CLEAR = 8.0  # standard deviations above 0, from where nothing is cut off

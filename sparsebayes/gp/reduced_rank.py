@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -44,7 +44,8 @@ Array = np.ndarray
 PATIENCE = 2  # turns without a gain that end the search: one may be an unlucky draw
 LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol; at last
 MOST = 512  # support inputs of "auto"
-SELECTIONS = ("evidence", "posterior", "random")
+SelectionName = Literal["evidence", "posterior", "random"]
+SELECTIONS: tuple[str, ...] = get_args(SelectionName)
 
 
 class ReducedRankGPR(
@@ -163,13 +164,13 @@ class ReducedRankGPR(
         self,
         kernel: Any = None,
         *,
-        n_support: Any = "auto",
-        selection: str = "evidence",
+        n_support: int | Literal["auto"] = "auto",
+        selection: SelectionName = "evidence",
         optimize: bool = True,
         n_cycles: int = 10,
         augment: bool = True,
         calibrate: Any = "auto",
-        noise: Any = "estimate",
+        noise: Literal["estimate"] | float = "estimate",
         n_search: int = 59,
         max_iter: int = 200,
         tol: float = 1e-3,

@@ -19,10 +19,13 @@ from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
+from sparsebayes.basis.names import BasisLike
 from sparsebayes.classification import RVC
 from sparsebayes.engine.linalg import one_thread
-from sparsebayes.pareto.front import FIELDS, FRONT, choose, rates, undominated
+from sparsebayes.pareto.front import FIELDS, FRONT, RateName, choose, rates, undominated
 from sparsebayes.pareto.inputs import (
+    PenaltyName,
+    SeedName,
     check_parameters,
     check_samples,
     held_out_part,
@@ -131,13 +134,13 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: BasisLike = "rbf",
         *,
-        penalty: str = "l0+",
+        penalty: PenaltyName = "l0+",
         n_evaluations: int = 100_000,
         population: int = 100,
         bias: bool = True,
-        seeds: str | None = "rvc",
+        seeds: SeedName | None = "rvc",
         validation_fraction: float | None = 0.25,
         random_state: Any = None,
         verbose: int = 0,
@@ -299,7 +302,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         max_kernels: int | None = None,
         max_fpr: float | None = None,
         min_tpr: float | None = None,
-        by: str = "pooled",
+        by: RateName = "pooled",
     ) -> int:
         """Choose the classifier of the front that suits a purpose.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from sparsebayes._support.validation import as_number, check_choice, whole_number
 
 Array = np.ndarray
+RateName = Literal["held_out", "pooled", "train"]  # of which samples
 
 # The records of a front. Complexity is by the penalty, kernels are counted without the intercept.
 FIELDS = np.dtype([("fpr", float), ("tpr", float), ("complexity", float), ("n_kernels", np.int64)])
@@ -152,7 +153,7 @@ def rates_by(front: Any, counts: Any, by: Any) -> tuple[Array, Array]:
 
     `counts` is how many training samples are negative and positive, then how many held-out ones.
     """
-    check_choice("by", by, ("held_out", "pooled", "train"))
+    check_choice("by", by, get_args(RateName))
     (negative, positive), (held_negative, held_positive) = counts
     if by == "train" or not held_negative:
         return front["fpr"], front["tpr"]

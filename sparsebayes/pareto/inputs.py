@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,13 +18,15 @@ from sparsebayes._support.validation import (
 )
 
 Array = np.ndarray
+PenaltyName = Literal["l0+", "l1"]
+SeedName = Literal["rvc"]
 
 
 def check_parameters(model: Any) -> None:
     """Those of the constructor but for the basis and the random state."""
-    check_choice("penalty", model.penalty, ("l0+", "l1"))
+    check_choice("penalty", model.penalty, get_args(PenaltyName))
     check_switches(bias=model.bias, verbose=model.verbose)
-    check_choice("seeds", model.seeds, ("rvc",), or_none=True)
+    check_choice("seeds", model.seeds, get_args(SeedName), or_none=True)
     whole_number("population", model.population, least=4)
     whole_number("n_evaluations", model.n_evaluations)
     if model.n_evaluations < model.population:

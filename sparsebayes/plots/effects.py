@@ -31,14 +31,14 @@ class EffectsDisplay:
         Values of each input at which the model was asked.
     values : ndarray of shape (n_features, n_grid, n_outputs)
         Means, or probabilities.
-    lower, upper : ndarray of shape (n_features, n_grid, n_outputs), default=None
-        Ends of the intervals, of a regression.
     at : ndarray of shape (n_features,)
         Where the other inputs stay.
     outputs : list of str
         Names of targets or classes.
     feature_names : list of str
         Names of the inputs.
+    lower, upper : ndarray of shape (n_features, n_grid, n_outputs), default=None
+        Ends of the intervals, of a regression.
     ylabel : str, default="prediction"
         Label of the vertical axes.
 
@@ -96,8 +96,8 @@ class EffectsDisplay:
 
         Returns
         -------
-        display : EffectsDisplay
-            This one.
+        EffectsDisplay
+            This display, drawn.
         """
         require("matplotlib", "EffectsDisplay")
         count = len(self.places)

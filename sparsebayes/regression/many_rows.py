@@ -28,7 +28,7 @@ from sparsebayes.engine.solvers.refine import to_the_end
 from sparsebayes.regression.held_out import HeldOut
 from sparsebayes.regression.statistics import Statistics, StatisticsOf
 from sparsebayes.regression.summed import likelihood_slopes, summed_problem
-from sparsebayes.regression.targets import as_targets, relative_weights
+from sparsebayes.regression.targets import as_targets, given_variances, relative_weights
 from sparsebayes.rows.source import Arrays, Rows
 
 if TYPE_CHECKING:
@@ -215,7 +215,8 @@ def fit_statistics(
         noise = Noise(noise.variance / typical)
     solve(model, solver, statistics, held, noise, folds, progress)
     model.approximation_ = "; ".join([*told, f"sums over all {statistics.n_rows} rows"])
-    model._set_given_noise(held.y)
+    if model._noise_given:
+        model.noise_variance_ = given_variances(model.noise, held.y)
     progress.end()
 
 

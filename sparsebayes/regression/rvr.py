@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from sparsebayes._rvm.augment import KeptWeights
@@ -13,8 +14,17 @@ from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.left_out import LeftOut
-from sparsebayes._rvm.noise import NoiseVariance
-from sparsebayes._rvm.options import Noise, as_noise_model, as_prior, with_restarts
+from sparsebayes._rvm.noise import NoiseVariance, StudentT
+from sparsebayes._rvm.options import (
+    AdaptName,
+    Noise,
+    NoiseName,
+    PriorName,
+    SolverName,
+    as_noise_model,
+    as_prior,
+    with_restarts,
+)
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
@@ -23,7 +33,8 @@ from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS
-from sparsebayes.engine import Exact, Gaussian, Solution, Solver, Stop
+from sparsebayes.basis.names import BasisLike
+from sparsebayes.engine import Exact, Gamma, Gaussian, Prior, Solution, Solver, Stop
 from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise
 from sparsebayes.regression import many_rows
 from sparsebayes.regression.held_out import HeldOut
@@ -31,7 +42,7 @@ from sparsebayes.regression.incremental import FromParts
 from sparsebayes.regression.inverse.methods import InverseMixin
 from sparsebayes.regression.many_rows import from_sums
 from sparsebayes.regression.summed import likelihood_slopes
-from sparsebayes.regression.targets import Targets, as_targets, relative_weights
+from sparsebayes.regression.targets import Targets, as_targets, given_variances, relative_weights
 from sparsebayes.regression.unequal_start import unequal_start
 from sparsebayes.regression.varying_noise import noise_function
 from sparsebayes.rows.predictions import by_chunks
@@ -217,13 +228,13 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
 
     def __init__(
         self,
-        basis: Any = "rbf",
+        basis: BasisLike = "rbf",
         *,
-        solver: Any = "sequential",
-        prior: Any = "flat",
-        noise: Any = "estimate",
-        adapt: str | None = "auto",
-        augment: bool | float | str = False,
+        solver: SolverName | Solver = "sequential",
+        prior: PriorName | float | Prior = "flat",
+        noise: NoiseName | float | Gamma | StudentT | ArrayLike = "estimate",
+        adapt: AdaptName | None = "auto",
+        augment: bool | float | Literal["fast"] = False,
         calibrate: Any = "auto",
         n_restarts: int = 0,
         bias: bool = True,
@@ -296,7 +307,8 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
             many_rows.fit_arrays(self, solver, X, y, weights, noise, folds, progress)
         else:
             self._fit_all(solver, fitted, X, y, weights, noise, folds, progress)
-        self._set_given_noise(y)
+        if self._noise_given:
+            self.noise_variance_ = given_variances(self.noise, y)
         progress.end()
         return self
 
@@ -338,14 +350,6 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
             kept = self._kept_weights()
             self._store_training_rows(X, *likelihood_slopes(kept, X, targets, solution))
         self._calibrate(held_out)
-
-    def _set_given_noise(self, y: Array) -> None:
-        """The noise variance as it was given."""
-        if self._noise_given:
-            given = np.asarray(self.noise, dtype=np.float64)
-            self.noise_variance_ = (
-                float(given) if y.ndim == 1 else np.broadcast_to(given, y.shape[1:]).copy()
-            )
 
     def _problem(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -157,3 +158,9 @@ def relative_weights(weights: Array, targets: Targets) -> Array:
     assert levels is not None and targets.varying is not None
     spread[targets.varying] = np.sqrt(np.where(energies > 0, energies, 1.0)) * levels
     return weights / spread
+
+
+def given_variances(noise: Any, y: Array) -> float | Array:
+    """The noise variance as it was given, one for each of several targets."""
+    given = np.asarray(noise, dtype=np.float64)
+    return float(given) if y.ndim == 1 else np.broadcast_to(given, y.shape[1:]).copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from sparsebayes.engine.mcmc.posterior import SparsePosterior
 Array = np.ndarray
 Start = tuple[Array, Array, float]  # active functions, their log(α/g), β
 Bounds = tuple[float, float] | None
+MethodName = Literal["gibbs", "reversible_jump"]
+BirthName = Literal["prior", "fixed", "lognormal"]
 
 _FIXED = 1e-5  # S08's value of all precisions, there of α itself
 _WALK = 1.0  # a factor of e up or down
@@ -135,13 +137,13 @@ class ReversibleJump(SamplingMethod):
     ReversibleJump(birth='lognormal', birth_spread=3.0, walk=None, jump=True)
     """
 
-    birth: str = "prior"
+    birth: BirthName = "prior"
     birth_spread: float = 5.0
     walk: float | None = None
     jump: bool = True
 
     def __post_init__(self) -> None:
-        check_choice("birth", self.birth, ("prior", "fixed", "lognormal"))
+        check_choice("birth", self.birth, get_args(BirthName))
         positive_number("birth_spread", self.birth_spread)
         check_switches(jump=self.jump)
         walk = 0.0 if self.walk is None else as_number(self.walk)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,7 +18,7 @@ from sparsebayes.sampling.arviz import load_arviz
 from sparsebayes.sampling.chains import run_chain
 from sparsebayes.sampling.class_samples import ClassificationSamples
 from sparsebayes.sampling.draws import Draws
-from sparsebayes.sampling.methods import SamplingMethod, as_method
+from sparsebayes.sampling.methods import MethodName, SamplingMethod, as_method
 from sparsebayes.sampling.options import (
     as_bounds,
     as_inclusion,
@@ -59,11 +59,11 @@ def sample_posterior(
     n_samples: int = 1000,
     n_chains: int = 4,
     *,
-    method: str | SamplingMethod = "gibbs",
+    method: MethodName | SamplingMethod = "gibbs",
     n_warmup: int | None = None,
     thin: int = 1,
     sample_weight: Any = None,
-    inclusion: Any = "uniform",
+    inclusion: Literal["uniform"] | float | tuple[float, float] = "uniform",
     bounds: Any = None,
     per_alpha: bool = False,
     noise_prior: Any = (1e-4, 1e-4),

@@ -47,13 +47,31 @@ class Summary:
 
     Made by the method `summary` of a fitted estimator. ``print`` and notebooks show it.
 
-    Attributes
+    Parameters
     ----------
     title : str
-    facts : list of Fact
+        The first line.
+    facts : iterable of Fact
         With `key`, `label`, `text` and `value`.
-    tables : dict
+    tables : dict, default=None
         By name; in print a table has at most 20 rows.
+
+    See Also
+    --------
+    sparsebayes.compare : Several models side by side.
+    sparsebayes.RVR : Its `summary` gives one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> X = np.linspace(0.0, 1.0, 30)[:, None]
+    >>> y = 2 * X[:, 0] + 0.1 * np.random.default_rng(0).standard_normal(30)
+    >>> found = RVR("linear").fit(X, y).summary()
+    >>> found.title
+    'RVR: relevance vector regression'
+    >>> found.to_dict()["n_functions"]
+    2
     """
 
     def __init__(
@@ -62,7 +80,7 @@ class Summary:
         self.title, self.facts, self.tables = title, list(facts), tables or {}
 
     def rows(self, without: Iterable[str] = ()) -> Rows:
-        """Labels and texts of the facts, line by line.
+        """List labels and texts of the facts, line by line.
 
         Parameters
         ----------
@@ -71,7 +89,8 @@ class Summary:
 
         Returns
         -------
-        rows : list of (str, str)
+        list of (str, str)
+            A label, empty where a fact goes on, and a text.
         """
         rows: Rows = []
         for fact in self.facts:
@@ -80,11 +99,12 @@ class Summary:
         return rows
 
     def table_lines(self) -> list[str]:
-        """The tables as lines of text, each after an empty line.
+        """Print the tables as lines of text, each after an empty line.
 
         Returns
         -------
-        lines : list of str
+        list of str
+            The lines.
         """
         return [line for table in self.tables.values() for line in ("", *table.lines())]
 
@@ -102,11 +122,11 @@ class Summary:
         return page(paragraph(self.title, strong=True), f"<table>{cells}</table>", *tables)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain numbers, text and lists, for JSON.
+        """Turn all of it into plain numbers, text and lists, for JSON.
 
         Returns
         -------
-        summary : dict
+        dict
             The facts by their keys, and a list of dicts for each table, with all of its rows.
             Numbers that are infinite or missing are None.
         """

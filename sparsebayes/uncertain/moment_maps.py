@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import ndtri
@@ -22,7 +22,8 @@ from sparsebayes.uncertain.models import marginals_of
 
 Array = np.ndarray
 
-METHODS = ("auto", "exact", "quadrature", "taylor", "monte_carlo")
+MomentMethod = Literal["auto", "exact", "quadrature", "taylor", "monte_carlo"]
+METHODS: tuple[str, ...] = get_args(MomentMethod)
 
 _TURNS = 8  # of the nodes of quadrature, among which the error shows
 _FIRST = 64  # nodes of a turn to begin with

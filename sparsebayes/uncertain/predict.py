@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from sparsebayes._support.validation import remedies
-from sparsebayes.uncertain.moment_maps import moment_map
+from sparsebayes.uncertain.moment_maps import MomentMethod, moment_map
 
 Array = np.ndarray
 
@@ -21,7 +21,7 @@ def predict_uncertain(
     cov: Any = None,
     *,
     variances: Any = None,
-    method: str = "auto",
+    method: MomentMethod = "auto",
     return_cross_cov: bool = False,
     return_error: bool = False,
     n_samples: int | None = None,

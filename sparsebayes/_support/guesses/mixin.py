@@ -109,7 +109,8 @@ class GuidedMixin(GuidedAttributes):
 
         Returns
         -------
-        self : estimator
+        estimator
+            This one.
         """
         model: Any = self
         valid, called = model.get_params(deep=False), type(self).__name__

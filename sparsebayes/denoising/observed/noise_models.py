@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from sparsebayes.denoising.observed.counts import Roots, noise_of_roots
 
 Array = np.ndarray
 
-NOISE_MODELS = ("gaussian", "poisson", "multiplicative")
+NoiseModelName = Literal["gaussian", "poisson", "multiplicative"]
+ChannelNoise = Literal["estimate", "per_level"] | float | Sequence[float]
+NOISE_MODELS: tuple[str, ...] = get_args(NoiseModelName)
 
 
 class KnownNoise(NamedTuple):

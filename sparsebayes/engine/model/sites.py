@@ -20,7 +20,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
@@ -29,6 +29,7 @@ from scipy.special import expit, log_expit, log_ndtr
 from sparsebayes.engine.once import Once
 
 Array = np.ndarray
+Cavity = Literal["none", "prior", "posterior"]  # what smooths a likelihood
 
 
 class SiteExpansion(ABC):
@@ -154,7 +155,7 @@ class Sites(LabelLikelihood, Protocol):
         """The number K of latent values of a sample."""
 
     @property
-    def cavity(self) -> str:
+    def cavity(self) -> Cavity:
         """What smooths the likelihood: "none", "prior" or "posterior"."""
 
 
@@ -213,7 +214,7 @@ class Logit(LabelLikelihood):
     labels: Array
     weights: Array
     outputs = 1
-    cavity = "none"
+    cavity: ClassVar[Cavity] = "none"
 
     def expand(self, f: Array, cavity: Array | None) -> _LogitExpansion:
         return _LogitExpansion(self, f[:, 0])
@@ -258,7 +259,7 @@ class SquaredResiduals:
     weights: Array
     n_targets: int = 1
     outputs = 1
-    cavity = "none"
+    cavity: ClassVar[Cavity] = "none"
 
     def expand(self, f: Array, cavity: Array | None) -> _ResidualsExpansion:
         return _ResidualsExpansion(self, f[:, 0])
@@ -310,7 +311,7 @@ class Probit(LabelLikelihood):
 
     labels: Array
     weights: Array
-    cavity: str = "none"
+    cavity: Cavity = "none"
     outputs = 1
 
     def expand(self, f: Array, cavity: Array | None) -> _ProbitExpansion:
@@ -420,7 +421,7 @@ class Softmax(LabelLikelihood):
     labels: Array
     weights: Array
     outputs: int
-    cavity = "none"
+    cavity: ClassVar[Cavity] = "none"
 
     @cached_property
     def onehot(self) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes.export.c.source import identifier, to_c
+from sparsebayes.export.formats import Precision
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.export.programs.program import Program
 
@@ -61,7 +62,7 @@ def run_c(
     model: Any,
     X: Array,
     *,
-    dtype: str = "double",
+    dtype: Precision = "double",
     std: bool = True,
     name: str = "model",
     compiler: Sequence[str] = ("cc",),

@@ -11,13 +11,13 @@ import numpy as np
 from sparsebayes._support.validation import check_choice, check_switches
 from sparsebayes.export.c.code import CCode, Lines
 from sparsebayes.export.c.operations import write_step
+from sparsebayes.export.formats import PRECISIONS, Precision
 from sparsebayes.export.programs.differences import TOLERANCES, float_error, slack, unit_of
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.export.programs.program import INPUT, KEYWORDS, Program
 
 Array = np.ndarray
 
-DTYPES = ("double", "float")
 _SHOWN = 40  # names that a comment lists
 _MARGIN = 0.3  # of the tolerance at which the warning comes: not all inputs are tried
 _LONGEST = 200  # name of a file
@@ -27,7 +27,7 @@ def to_c(
     model: Any,
     *,
     name: str = "model",
-    dtype: str = "double",
+    dtype: Precision = "double",
     std: bool = True,
     feature_names: Any = None,
     target_names: Any = None,
@@ -81,7 +81,7 @@ def to_c(
     >>> print([line for line in files["sinc.h"].splitlines() if line.startswith("void")][0])
     void sinc_predict(const float x[1], float *mean, float *std);
     """
-    check_choice("dtype", dtype, DTYPES)
+    check_choice("dtype", dtype, PRECISIONS)
     check_switches(std=std, verbose=0)
     word = identifier(name)
     program = program_of(model, feature_names, target_names)

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import check_choice, check_switches
 from sparsebayes.classification import RVC
+from sparsebayes.export.formats import PRECISIONS, Precision
 from sparsebayes.export.onnx.graph import OnnxGraph
 from sparsebayes.export.onnx.outputs import label_tensor, numbers_for, write_outputs
 from sparsebayes.export.onnx.registration import (
@@ -38,7 +39,7 @@ _INPUT = "X"
 def to_onnx(
     model: Any,
     *,
-    dtype: str = "float",
+    dtype: Precision = "float",
     std: bool = True,
     opset: int = OPSET,
     feature_names: Any = None,
@@ -101,7 +102,7 @@ def to_onnx(
     >>> bool(np.abs(mean[:, 0] - model.predict(X)).max() < 1e-5)
     True
     """
-    check_choice("dtype", dtype, tuple(_DTYPES))
+    check_choice("dtype", dtype, PRECISIONS)
     check_switches(std=std, verbose=0)
     onnx = require("onnx", "export.to_onnx")
     newest = onnx.defs.onnx_opset_version()

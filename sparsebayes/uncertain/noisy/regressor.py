@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -32,6 +32,7 @@ from sparsebayes.uncertain.noisy.space import (
 )
 from sparsebayes.uncertain.noisy.stochastic_em import StochasticEM
 
+MethodName = Literal["auto", "stochastic_em", "imputation", "slope"]
 METHODS: dict[str, type[LearningMethod]] = {
     "stochastic_em": StochasticEM,
     "imputation": Imputation,
@@ -155,8 +156,8 @@ class NoisyInputGPR(
         kernel: Any = None,
         *,
         input_noise: Any,
-        method: Any = "auto",
-        noise: Any = "estimate",
+        method: MethodName | LearningMethod = "auto",
+        noise: Literal["estimate"] | float = "estimate",
         optimize: bool = True,
         random_state: Any = None,
         verbose: int = 0,
