@@ -122,7 +122,8 @@ class BaseSamples(GuidedAttributes, ABC):
 
         Returns
         -------
-        data : arviz.InferenceData, or a DataTree from ArviZ 1.0 on
+        arviz.InferenceData, or a DataTree from ArviZ 1.0 on
+            What ``az.loo``, ``az.plot_ppc`` and the other functions of ArviZ take.
 
         Examples
         --------
