@@ -164,11 +164,66 @@ class PredictiveScorer:
         return np.asarray(found[0]), np.asarray(found[1])
 
 
-nlpd_scorer = PredictiveScorer("nlpd_scorer", negative_log_predictive_density)
-"""Minus :func:`negative_log_predictive_density`: the mean log density of the targets, in nats."""
+_CALLED = """Score a fitted regressor by {what}.
 
-crps_scorer = PredictiveScorer("crps_scorer", crps)
-"""Minus :func:`crps`; it needs the package scoringrules."""
+    {more}
+
+    Parameters
+    ----------
+    estimator : regressor whose `predict` has ``return_std=True``
+        The fitted model, also a Pipeline or a search.
+    X : array-like of shape (n_samples, n_features)
+        Inputs that it was not fitted to.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Their targets.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows in the average.
+
+    Returns
+    -------
+    float
+        The score; greater is better.
+
+    See Also
+    --------
+    {score} : The score itself, of which smaller is better.
+    PredictiveScorer : What is called of a model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsebayes import RVR
+    >>> from sparsebayes.scores import {name}
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-10, 10, (60, 1))
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.standard_normal(60)
+    >>> bool({name}(RVR().fit(X[:40], y[:40]), X[40:], y[40:]) > {least})
+    True
+    """
+
+
+def _documented(name: str, score: Callable[..., float], **said: str) -> PredictiveScorer:
+    """A scorer whose docstring is about the call, which is what users do with it."""
+    scorer = PredictiveScorer(name, score)
+    text = _CALLED.format(name=name, score=score.__name__, **said)
+    object.__setattr__(scorer, "__doc__", text)  # a frozen dataclass
+    return scorer
+
+
+nlpd_scorer = _documented(
+    "nlpd_scorer",
+    negative_log_predictive_density,
+    what="the mean log density of the targets",
+    more="It is in nats: what a model gains over another is what its forecasts are worth.",
+    least="0.5",
+)
+crps_scorer = _documented(
+    "crps_scorer",
+    crps,
+    what="minus the continuous ranked probability score",
+    more="It is in the units of the target, and needs the package scoringrules.",
+    least="-0.1",
+)
 
 
 def interval_scorer(coverage: float = 0.95) -> PredictiveScorer:

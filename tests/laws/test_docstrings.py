@@ -20,12 +20,12 @@ OF_A_CLASS = {"ES01", "EX01", "SA01"}  # more than a sentence, an example, relat
 
 
 def public_names():
-    """The classes and functions that users import, by their full names."""
+    """The classes, functions and scorers that users import, by their full names."""
     for name in PUBLIC:
         module = importlib.import_module(f"sparsebayes.{name}")
         for public in module.__all__:
             found = getattr(module, public)
-            if inspect.isclass(found) or inspect.isfunction(found):
+            if callable(found):
                 yield f"{module.__name__}.{public}", found
 
 
