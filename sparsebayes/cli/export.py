@@ -37,8 +37,8 @@ def run(args: Namespace) -> Answer:
     text = stored_levels(record.model, record.feature_names)
     if text:
         raise ValueError(
-            f"{args.model}: the inputs {', '.join(map(repr, text))} are text, and a model with such "
-            "inputs cannot be exported; fit one without them (--features), or to columns of 0 and 1"
+            f"{args.model}: the inputs {', '.join(map(repr, text))} are text, and such a model "
+            "cannot be exported; fit one without them (--features), or to columns of 0 and 1"
         )
     if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")

@@ -129,7 +129,7 @@ class NumbersTable(Table):
     def only_numbers(self) -> bool:
         return self._complete
 
-    def missing(self, name: str) -> Array:
+    def missing(self, name: str, *, text: bool) -> Array:
         return np.isnan(self.values([name])[:, 0])
 
     def texts(self, name: str) -> list[str]:

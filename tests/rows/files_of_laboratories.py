@@ -155,7 +155,11 @@ READ = {
     "line ends of Windows": (PLAIN.replace(b"\n", b"\r\n"), {"t": T, "v": V}, None),
     "line ends of old Macs": (PLAIN.replace(b"\n", b"\r"), {"t": T, "v": V}, None),
     "delimiters at the end": (b"t;v;\n0;1,5;\n0,5;-2;\n1,25;3,75;\n", {"t": T, "v": V}, ...),
-    "delimiters at the end of rows": (b"t,v\n0,1.5,\n0.5,-2,\n1.25,3.75,\n", {"t": T, "v": V}, None),
+    "delimiters at the end of rows": (
+        b"t,v\n0,1.5,\n0.5,-2,\n1.25,3.75,\n",
+        {"t": T, "v": V},
+        None,
+    ),
     "blank lines": (b"\n\nt,v\n\n0,1.5\n0.5,-2\n\n,\n1.25,3.75\n\n", {"t": T, "v": V}, None),
     "blanks around cells": (b"t , v\n 0 , 1.5\n 0.5 , -2\n1.25,  3.75 \n", {"t": T, "v": V}, None),
     "an index without a name": (b",v\n0,1.5\n1,-2\n2,3.75\n", {"c1": [0, 1, 2], "v": V}, None),
@@ -185,7 +189,7 @@ REFUSED = {
     "both decimal marks": (
         b"t;v\n1,5;2.5\n2,5;3.5\n",
         {},
-        r"line 2, column 't': '1,5' has a decimal comma, but '2.5' \(line 2, column 'v'\) a decimal",
+        r"line 2, column 't': '1,5' has a decimal comma, but '2.5' \(line 2, column 'v'\) a deci",
     ),
     "a point among decimal commas, later": (
         b"t;v\n" + b"1,5;2,5\n" * 2000 + b"1.5;2,5\n",
@@ -220,7 +224,11 @@ REFUSED = {
     "an old Excel file": (b"\xd0\xcf\x11\xe0" + b"\0" * 600, {}, r"\(.xls\); save it as .xlsx"),
     "a damaged gzip file": (gzip.compress(PLAIN)[:-9], {}, "a damaged packed file; store it again"),
     "a damaged zip file": (zipped(PLAIN)[:40], {}, "a damaged .zip or .xlsx file; store it again"),
-    "another encoding": (b"t,v\n1,\x81\x8d\n", {}, "neither UTF-8, UTF-16 nor Windows-1252.*option"),
+    "another encoding": (
+        b"t,v\n1,\x81\x8d\n",
+        {},
+        "neither UTF-8, UTF-16 nor Windows-1252.*option",
+    ),
     "not the encoding that is told": (
         "größe,v\n1,2\n".encode("cp1252"),
         {"encoding": "utf-8"},
@@ -228,7 +236,11 @@ REFUSED = {
     ),
     "a short row": (b"t,v\n1,2\n3\n4,5\n", {}, "line 3 has 1 cells, the header has 2; give each"),
     "a long row": (b"t,v\n1,2\n3,4,5\n6,7\n", {}, "line 3 has 3 cells, the header has 2"),
-    "a typing slip": (b"t,v\n1,2\n3,x\n4,5\n", {}, "line 3, column 'v': 'x' is not a number; correct"),
+    "a typing slip": (
+        b"t,v\n1,2\n3,x\n4,5\n",
+        {},
+        "line 3, column 'v': 'x' is not a number; correct",
+    ),
     "a typing slip in the first row": (
         b"t,v\n1,x\n3,4\n4,5\n",
         {},

@@ -154,7 +154,7 @@ def test_a_directory_and_no_file_are_refused(tmp_path):
         open_file(path, Reading(decimal=","))
     path = tmp_path / "d.dat"
     path.write_bytes(b"PAR1....")
-    with pytest.raises(TableError, match="is a Parquet file; let its name end in .parquet"):
+    with pytest.raises(TableError, match=r"is a Parquet file; let its name end in \.parquet"):
         open_file(path)
 
 

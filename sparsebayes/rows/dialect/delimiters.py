@@ -91,9 +91,10 @@ def _score(lines: Sequence[str], delimiter: str, decimal: str | None) -> float:
         for _, row in split(lines, delimiter):
             if delimiter != ONE_COLUMN and len(row) == 1:
                 continue
-            numbers = sum(looks_like_number(cell, decimal, blanks=blanks) for cell in row)
+            filled = [cell for cell in row if cell.strip()]
+            numbers = sum(looks_like_number(cell, decimal, blanks=blanks) for cell in filled)
             text = 0.0 if delimiter == ONE_COLUMN else _TEXT
-            found[len(row)] = found.get(len(row), 0.0) + text + numbers / len(row)
+            found[len(row)] = found.get(len(row), 0.0) + text + numbers / max(len(filled), 1)
     except csv.Error:
         return -1.0
     return max(found.values(), default=0.0)
