@@ -64,6 +64,8 @@ def find_delimiters(lines: Sequence[str], decimal: str | None) -> list[str]:
     order.sort(key=lambda delimiter: -scores[delimiter])
     least = _LIKELY * scores[order[0]]
     order = [delimiter for delimiter in order if scores[delimiter] >= least > 0]
+    if order[:1] == [BLANKS] and "\t" in order and not any("\t\t" in line for line in lines):
+        order.insert(0, "\t")  # names may have blanks in them
     if BLANKS in order and _has_one_name(lines):
         order.remove(BLANKS)
         order = [one for one in order if one != ONE_COLUMN] + [ONE_COLUMN]
