@@ -14,6 +14,7 @@ from sklearn.base import is_classifier
 from sparsebayes.cli.csv_table import open_rows, reading_notes, target_names
 from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, is_stdout, write_outputs
+from sparsebayes.cli.text_inputs import stored_levels
 from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
 from sparsebayes.export.c.compiled import CompilerError, find_compiler, run_c
 from sparsebayes.export.formats import Precision
@@ -34,6 +35,12 @@ def run(args: Namespace) -> Answer:
     """Write the files, after a comparison with Python if one is asked for, and tell their sizes."""
     kind = _kind(args)
     record = open_model(args.model)
+    text = stored_levels(record.model, record.feature_names)
+    if text:
+        raise ValueError(
+            f"{args.model}: the inputs {', '.join(map(repr, text))} are text, and such a model "
+            "cannot be exported; fit one without them (--features), or to columns of 0 and 1"
+        )
     if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")
     export = _Export(kind, record, "float" if args.float else "double", not args.no_std)

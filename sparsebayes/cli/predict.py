@@ -100,7 +100,7 @@ class _Predictions:
         quiet = self.args.quiet or self.args.output in (None, STANDARD)
         with ProgressLine(quiet=quiet) as line:
             for table in file.tables(names, rows_at_a_time(file, None)):
-                out = incomplete(table, names) & (self.args.missing == "drop")
+                out = incomplete(table, names, levels) & (self.args.missing == "drop")
                 columns = self._columns(table, names, levels, out)
                 yield columns
                 self.n_rows += len(table)

@@ -129,7 +129,7 @@ class NumbersTable(Table):
     def only_numbers(self) -> bool:
         return self._complete
 
-    def missing(self, name: str) -> Array:
+    def missing(self, name: str, *, text: bool) -> Array:
         return np.isnan(self.values([name])[:, 0])
 
     def texts(self, name: str) -> list[str]:
@@ -268,6 +268,9 @@ class CSVFile(TableFile):
         """Rows that are not empty, each with the number of its line."""
         trailing = self.dialect.layout.trailing
         for number, row in rows:
+            if len(row) == width and row[0].strip():
+                yield line + number, row
+                continue
             if trailing and len(row) == width + 1 and not row[-1].strip():
                 del row[-1]
             if not (self.keep_empty and len(row) == width) and not any(map(str.strip, row)):
@@ -298,7 +301,8 @@ def standard(
 ) -> Sequence[str]:
     """Cells of a column of numbers as Python writes these; others as they are."""
     if numerals.decimal == ".":
-        if _UNUSUAL.search("".join(cells)) is None:
+        text = "".join(cells)
+        if not any(mark in text for mark in _MARKS) or _UNUSUAL.search(text) is None:
             return cells
     else:
         text = "\n".join(cells).translate({ord(","): ".", ord("."): "?"})
@@ -307,7 +311,7 @@ def standard(
     found = []
     for line, cell in zip(lines, cells, strict=True):
         plain = numerals.plain(cell)
-        if plain is None and is_number(cell) and numerals.decimal != ".":
+        if plain is None and "." in cell and numerals.decimal == "," and is_number(cell):
             raise TableError(
                 f"{source}: line {line}, column {name!r}: {cell!r} has a point where other numbers "
                 "have a decimal comma; write all with one mark, or leave the column out"
@@ -324,7 +328,8 @@ def standard(
     return found
 
 
-_UNUSUAL = re.compile(r"[0-9][,'’ \u00a0\u2009\u202f][0-9]|\u2212")
+_MARKS = ",'’ \u00a0\u2009\u202f\u2212"  # of thousands, and a minus
+_UNUSUAL = re.compile(rf"[0-9][{_MARKS}][0-9]|{_MARKS[-1]}")
 
 
 def _block(stream: TextIO, size: int | None) -> str:

@@ -92,26 +92,22 @@ class ExcelFile(TableFile):
 def _cells(file: FileBytes, sheet: str | None) -> tuple[str, list[Row]]:
     """The name of the sheet, and its cells as texts, all rows of one width."""
     openpyxl = require("openpyxl", "An Excel file")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of styles and extensions, which are not read
-            book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
-    except Exception as error:  # of a damaged file whatever the reader stumbles on
-        raise TableError(f"{file.name}: not a readable Excel file ({error})") from error
-    try:
-        names = [one.title for one in book.worksheets]
-        if sheet is not None and sheet not in names:
-            listed = ", ".join(map(repr, names))
-            raise TableError(f"{file.name}: no sheet {sheet!r}; the sheets are {listed}")
-        chosen = book[sheet] if sheet is not None else book.worksheets[0]
-        rows = [
-            (k + 1, [_text(value) for value in row])
-            for k, row in enumerate(chosen.iter_rows(values_only=True))
-        ]
-        title = chosen.title
-    finally:
-        book.close()
-    return title, _trimmed(rows)
+    with open(file.path, "rb") as stream, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of styles and extensions, which are not read
+        try:
+            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            sheets = {one.title: one for one in book.worksheets}
+            chosen = next(iter(sheets)) if sheet is None else sheet
+            rows = [
+                (k + 1, [_text(value) for value in row])
+                for k, row in enumerate(sheets[chosen].iter_rows(values_only=True))
+            ]
+        except KeyError:
+            listed = ", ".join(map(repr, sheets))
+            raise TableError(f"{file.name}: no sheet {sheet!r}; the sheets are {listed}") from None
+        except Exception as error:  # of a damaged file whatever the reader stumbles on
+            raise TableError(f"{file.name}: not a readable Excel file ({error})") from error
+    return chosen, _trimmed(rows)
 
 
 def _trimmed(rows: list[Row]) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
@@ -12,11 +12,11 @@ MISSING = ("drop", "error")  # what is done with rows in which a value is missin
 _TOLD = 5  # columns
 
 
-def incomplete(table: Table, names: Sequence[str]) -> Array:
-    """In which rows one of the named columns has no value."""
+def incomplete(table: Table, names: Sequence[str], text: Container[str] = ()) -> Array:
+    """In which rows one of the named columns, some of which hold text, has no value."""
     out = np.zeros(len(table), dtype=bool)
     for name in [] if table.only_numbers else names:
-        out |= table.missing(name)
+        out |= table.missing(name, text=name in text)
     return out
 
 
@@ -42,6 +42,9 @@ class SomeRows(Table):
     @property
     def only_numbers(self) -> bool:
         return self._table.only_numbers
+
+    def missing(self, name: str, *, text: bool) -> Array:
+        return self._table.missing(name, text=text)[self._places]
 
     def texts(self, name: str) -> list[str]:
         cells = self._table.texts(name)
@@ -94,7 +97,7 @@ class CompleteRows(TableFile):
             out = np.zeros(len(table), dtype=bool)
             if not table.only_numbers:
                 for name in absent:
-                    missing = table.missing(name)
+                    missing = table.missing(name, text=name in self.header.text)
                     absent[name] += int(missing.sum())
                     out |= missing
             n_left_out += int(out.sum())

@@ -46,9 +46,9 @@ class ArrowTable(Table):
         values = self._batch.column(name).to_pylist()
         return ["" if value is None else str(value) for value in values]
 
-    def missing(self, name: str) -> Array:
+    def missing(self, name: str, *, text: bool) -> Array:
         if name in self.header.text:
-            return super().missing(name)
+            return super().missing(name, text=text)
         return np.isnan(self.values([name])[:, 0])
 
     def values(self, names: Sequence[str]) -> Array:

@@ -121,13 +121,12 @@ class Table(ABC):
         if len(wrong):
             i, k = map(int, wrong[0])
             self.number(self.texts(names[k])[i], i, names[k])
-        return values
+        return np.asfortranarray(values)  # sums have the same digits, however the file is written
 
-    def missing(self, name: str) -> Array:
-        """In which rows the named column has no value."""
+    def missing(self, name: str, *, text: bool) -> Array:
+        """In which rows the named column, of text or of numbers, has no value."""
         if self.only_numbers:
             return np.zeros(len(self), dtype=bool)
-        text = name in self.header.text
         return np.array([is_missing(cell, text=text) for cell in self.texts(name)], dtype=bool)
 
     def cells(self, name: str) -> list[str]:
@@ -205,6 +204,9 @@ class JoinedTable(Table):
 
     def texts(self, name: str) -> list[str]:
         return [cell for part in self._parts for cell in part.texts(name)]
+
+    def missing(self, name: str, *, text: bool) -> Array:
+        return np.concatenate([part.missing(name, text=text) for part in self._parts])
 
     def values(self, names: Sequence[str]) -> Array:
         out = np.empty((len(self), len(names)))

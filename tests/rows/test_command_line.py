@@ -160,11 +160,16 @@ def test_refusals(table, capsys):
     fails(capsys, [*fit, "--augment"], "--augment needs all rows in memory, but d.csv is read in")
     fails(capsys, [*fit, "--noise", "student"], "--noise student needs all rows in memory")
     fails(capsys, [*fit[:-1], "0"], "--chunk-rows: must be a whole number, 1 or more")
-    message = r"d.parquet: the columns 'word' \(string\) hold no numbers"
+    message = "d.parquet: column 'word' holds 'x' in all rows; leave it out with --features"
     fails(capsys, ["fit", "d.parquet", "--target", "y"], message)
+    message = "d.parquet: the inputs 'word' hold text; leave them out with --features"
+    fails(capsys, ["fit", "d.parquet", "--target", "y", "--categorical", "error"], message)
+    message = "d.parquet: the inputs 'word' hold text, which is encoded only where all rows"
+    fails(capsys, ["fit", "d.parquet", "--target", "y", "--chunk-rows", "100"], message)
     fails(capsys, ["fit", "d.parquet", "--target", "z"], "d.parquet: no column 'z'; the columns")
     with open("d.csv", "a") as stream:
         stream.write("1,2,\n")
+    fit += ["--missing", "error"]
     fails(capsys, fit, "d.csv: line 302, column 'y': the cell is empty; a number or a label")
     with open("d.csv", "a") as stream:
         stream.write("1,,1\n")

@@ -64,6 +64,8 @@ def find_delimiters(lines: Sequence[str], decimal: str | None) -> list[str]:
     order.sort(key=lambda delimiter: -scores[delimiter])
     least = _LIKELY * scores[order[0]]
     order = [delimiter for delimiter in order if scores[delimiter] >= least > 0]
+    if order[:1] == [BLANKS] and "\t" in order and not any("\t\t" in line for line in lines):
+        order.insert(0, "\t")  # names may have blanks in them
     if BLANKS in order and _has_one_name(lines):
         order.remove(BLANKS)
         order = [one for one in order if one != ONE_COLUMN] + [ONE_COLUMN]
@@ -91,9 +93,10 @@ def _score(lines: Sequence[str], delimiter: str, decimal: str | None) -> float:
         for _, row in split(lines, delimiter):
             if delimiter != ONE_COLUMN and len(row) == 1:
                 continue
-            numbers = sum(looks_like_number(cell, decimal, blanks=blanks) for cell in row)
+            filled = [cell for cell in row if cell.strip()]
+            numbers = sum(looks_like_number(cell, decimal, blanks=blanks) for cell in filled)
             text = 0.0 if delimiter == ONE_COLUMN else _TEXT
-            found[len(row)] = found.get(len(row), 0.0) + text + numbers / len(row)
+            found[len(row)] = found.get(len(row), 0.0) + text + numbers / max(len(filled), 1)
     except csv.Error:
         return -1.0
     return max(found.values(), default=0.0)

@@ -97,11 +97,10 @@ def find_dialect(file: FileBytes, reading: Reading) -> Dialect:
     given = reading.delimiter
     refusals: list[ValueError] = []
     for delimiter in [given] if given else find_delimiters(bare, reading.decimal):
-        blanks = delimiter not in (",", BLANKS, ONE_COLUMN)
         try:
             finder = LayoutFinder(
                 list(split(bare, delimiter)),
-                partial(looks_like_number, decimal=reading.decimal, blanks=blanks),
+                partial(looks_like_number, decimal=reading.decimal),
                 _Names(lines, comments, delimiter),
             )
             layout = finder.find(reading.header)

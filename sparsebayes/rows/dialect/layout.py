@@ -144,7 +144,8 @@ class LayoutFinder:
     def _above_first(self, data: int, numeric: set[int]) -> Layout:
         """The first line of the usual width looks like all others: is its text data?"""
         line, cells = self.rows[data]
-        text = [c for j, c in enumerate(cells) if j not in numeric and not is_missing(c)]
+        others = [cell for j, cell in enumerate(cells) if j not in numeric]
+        text = [cell for cell in others if not is_missing(cell) and not self.is_number(cell)]
         if text and not any(map(_BEGINS_LIKE_A_DATE.match, text)):
             raise ValueError(
                 f"line {line} may name the columns or be the first row; say which line names them "

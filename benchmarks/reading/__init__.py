@@ -1,0 +1,1 @@
+"""How fast tables are read."""
