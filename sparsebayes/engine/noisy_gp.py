@@ -116,6 +116,7 @@ class InputPosterior:
         P = precisions(X, theta)[1]
         chains, size, dim = xi.shape
         index = np.arange(chains)
+        pair = np.empty((chains, 2, size))
         for n in range(size):
             if not self.spread[n].any():
                 continue
@@ -123,12 +124,12 @@ class InputPosterior:
             trial[:, 0] = xi[:, n]
             places = self.centres[n] + self.spread[n] * trial
             k = kernel(places, X, theta)  # (C, candidates, N)
-            # Without row n: the inverse of the covariance of all others, 0 in row n.
+            # Without row n the inverse of the covariance is P − ccᵀ/c_n, c its column: 0 in row n.
             column = P[:, :, n]
-            rest = P - column[:, :, None] * (column / column[:, n, None])[:, None, :]
-            weights = k @ rest
+            weights = k @ P
+            weights -= weights[:, :, n, None] * (column / column[:, n, None])[:, None, :]
             mean = weights @ y
-            left = theta.amplitude + theta.diagonal - (weights * k).sum(axis=2)
+            left = theta.amplitude + theta.diagonal - np.einsum("ckn,ckn->ck", weights, k)
             left = np.maximum(left, theta.diagonal)
             log = -0.5 * (np.log(left) + (y[n] - mean) ** 2 / left)
             chosen = np.argmax(log + rng.gumbel(size=log.shape), axis=1)
@@ -136,7 +137,9 @@ class InputPosterior:
             X[:, n] = places[index, chosen]
             border = weights[index, chosen]
             border[:, n] = -1.0
-            P = rest + border[:, :, None] * (border / left[index, chosen, None])[:, None, :]
+            pair[:, 0], pair[:, 1] = column, border
+            scaled = pair / np.stack([-column[:, n], left[index, chosen]], axis=1)[:, :, None]
+            P += scaled.swapaxes(1, 2) @ pair
         return xi
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,16 +47,52 @@ def check_kernel(kernel: Any) -> Kernel:
     )
 
 
-def check_noiseless(kernel: Kernel) -> None:
-    """The kernel has no noise in it, or a clear error."""
-    parts = [kernel, *kernel.get_params(deep=True).values()]
-    if any(isinstance(part, WhiteKernel) for part in parts):
+def split_noise(kernel: Kernel, noise: Any) -> tuple[Kernel, WhiteKernel | None]:
+    """The kernel without noise, and the WhiteKernel that was added to it; or a clear error.
+
+    `noise` is the parameter of that name, which a WhiteKernel takes the place of.
+    """
+    terms = _terms(kernel)
+    white = [term for term in terms if type(term) is WhiteKernel]
+    rest = [term for term in terms if type(term) is not WhiteKernel]
+    parts = [part for term in rest for part in (term, *term.get_params(deep=True).values())]
+    if not rest or len(white) > 1 or any(isinstance(part, WhiteKernel) for part in parts):
         raise ValueError(
-            f"kernel={kernel} has a WhiteKernel in it, but the noise is a parameter of its own: "
-            "leave the WhiteKernel out and set noise to 'estimate' or to its variance."
+            f"kernel={kernel} must have a part without noise, and at most one WhiteKernel, added "
+            "to it; leave the others out."
         )
-    if isinstance(kernel, CompoundKernel):
+    if any(isinstance(term, CompoundKernel) for term in rest):
         raise ValueError(f"kernel={kernel} is several kernels; add or multiply them to one.")
+    if not white:
+        return kernel, None
+    if not isinstance(noise, str):
+        raise ValueError(
+            f"kernel={kernel} has a WhiteKernel, and noise={noise!r} is given too; leave one out."
+        )
+    return reduce(add, rest), white[0]
+
+
+def _terms(kernel: Kernel) -> list[Kernel]:
+    if type(kernel) is Sum:
+        return _terms(kernel.k1) + _terms(kernel.k2)
+    return [kernel]
+
+
+def noise_start(
+    white: WhiteKernel | None, fixed: float | None, variance: float, widest: tuple[float, float]
+) -> tuple[float, Array | None]:
+    """The noise variance to begin with, and the logarithms of its bounds, None if it is fixed.
+
+    Without a WhiteKernel it begins with a tenth of the variance of the targets, and `widest` are
+    its bounds in units of that variance.
+    """
+    if fixed is not None:
+        return fixed, None
+    if white is None:
+        return 0.1 * variance, np.log(variance) + np.log(widest)
+    if isinstance(white.noise_level_bounds, str):
+        return float(white.noise_level), None
+    return float(white.noise_level), np.log(np.ravel(white.noise_level_bounds))
 
 
 def contract(

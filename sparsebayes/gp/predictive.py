@@ -94,13 +94,11 @@ class SupportPredictive(Predictive):
                 self.offset,
             )
             return known, ""
-        functions, (weights, root) = shape.expand(trained.support, *trained.posterior.weights())
-        root *= self.factor
+        weights, root = trained.posterior.weights()
+        functions, (weights, root) = shape.expand(trained.support, weights, self.factor * root)
         sign = np.ones(len(root))
         known = LinearModel(functions, weights, root, sign, self.offset, noise, noise)
-        if not self.augment:
-            return known, ""
-        return known, EXTRA_WEIGHT
+        return known, EXTRA_WEIGHT if self.augment else ""
 
     def _in_blocks(self, X: Array, with_variance: bool) -> tuple[Array, Array]:
         """Mean and variance, in blocks of test inputs whose kernels stay near the processor."""

@@ -32,9 +32,16 @@ from sparsebayes._support.validation import (
     remedies,
     whole_number,
 )
-from sparsebayes.gp.kernels import check_kernel, check_noiseless, default_kernel
+from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
 from sparsebayes.gp.predictive import SupportPredictive
-from sparsebayes.gp.support import Model, SupportPosterior, climb, evaluate, select
+from sparsebayes.gp.support import (
+    NOISE_RANGE,
+    Model,
+    SupportPosterior,
+    climb,
+    evaluate,
+    select,
+)
 from sparsebayes.gp.targets import centred
 from sparsebayes.gp.trained import TrainedSupport
 from sparsebayes.regression.inverse.methods import InverseMixin
@@ -68,7 +75,8 @@ class ReducedRankGPR(
         The covariance of the centred targets without noise. None takes
         ``ConstantKernel() * RBF()`` with a length scale for each input, all scaled to the data.
         The search stays within the kernel's bounds and leaves "fixed" parameters alone. A
-        WhiteKernel is refused, since the noise is a parameter of its own.
+        WhiteKernel that is added to it is taken out: its level is where the search for the noise
+        begins, its bounds are those of the noise. `noise` must not be given then.
     n_support : "auto" or int, default="auto"
         Size of the support set. With at least as many as samples, all are taken, and the model is
         the full Gaussian process. With "auto" these are all of up to 512 samples; of more as many
@@ -109,7 +117,7 @@ class ReducedRankGPR(
     support_vectors_, X_train_ : ndarray, (M, D) and (N, D)
         Support inputs, and all training inputs, which the extra weight needs.
     kernel_ : kernel
-        With the parameters learned.
+        With the parameters learned, without noise.
     weights_, sigma_ : ndarray, (M,) and (M, M)
         Posterior mean and covariance of the support inputs' weights.
     offset_ : float
@@ -212,9 +220,11 @@ class ReducedRankGPR(
         check_range(y)
         folds = as_folds(self.calibrate, X, y)
         target, self.offset_, variance = centred(y)
-        kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
-        noise = 0.1 * variance if fixed is None else fixed
-        self._learn(X, target, kernel, noise, variance)
+        kernel, white = default_kernel(X, variance), None
+        if self.kernel is not None:
+            kernel, white = split_noise(clone(self.kernel), self.noise)
+        noise, bounds = noise_start(white, fixed, variance, NOISE_RANGE)
+        self._learn(X, target, kernel, noise, bounds, variance)
 
         def held_out(rows: Array) -> Forecaster:
             model = self._of_fold(X[rows], y[rows])
@@ -232,7 +242,7 @@ class ReducedRankGPR(
 
     def _check_parameters(self) -> None:
         if self.kernel is not None:
-            check_noiseless(check_kernel(self.kernel))
+            split_noise(check_kernel(self.kernel), self.noise)
         check_choice("selection", self.selection, SELECTIONS)
         check_calibrate(self.calibrate)
         check_switches(optimize=self.optimize, augment=self.augment, verbose=0)
@@ -244,12 +254,20 @@ class ReducedRankGPR(
         for name in ("n_cycles", "n_search"):
             whole_number(name, getattr(self, name))
 
-    def _learn(self, X: Array, y: Array, kernel: Kernel, noise: float, scale: float) -> None:
+    def _learn(
+        self,
+        X: Array,
+        y: Array,
+        kernel: Kernel,
+        noise: float,
+        noise_bounds: Array | None,
+        scale: float,
+    ) -> None:
         """Take turns in selecting and optimising, keep the best, and polish it."""
         rng = check_random_state(self.random_state)
         distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
         by_kernel = bool(self.optimize) and kernel.n_dims > 0
-        by_noise = isinstance(self.noise, str)
+        by_noise = noise_bounds is not None
         size = self._largest(distinct)
         greedy = self.selection != "random" and size < distinct.size
         turns = int(self.n_cycles) if greedy and (by_kernel or by_noise) else 1
@@ -257,7 +275,7 @@ class ReducedRankGPR(
         def climb_from(start: Model, tol: float) -> tuple[Model, bool]:
             if not (by_kernel or by_noise):
                 return replace(start, evidence=evaluate(start)[0].evidence), True
-            return climb(start, by_kernel, by_noise, scale, int(self.max_iter), tol)
+            return climb(start, by_kernel, noise_bounds, scale, int(self.max_iter), tol)
 
         model = best = Model(kernel, X, y, np.empty(0, dtype=np.intp), noise, -np.inf)
         path: list[float] = []

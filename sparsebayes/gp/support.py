@@ -20,7 +20,7 @@ from sparsebayes.gp.kernels import contract
 Array = np.ndarray
 
 JITTER = 1e-10  # added to the diagonal of K_mm, relative to its mean
-NOISE_RANGE = np.log([1e-10, 10.0])  # of the noise variance, relative to that of the targets
+NOISE_RANGE = (1e-10, 10.0)  # of the noise variance, relative to that of the targets
 # Growth of the support ends with three times as many as where the evidence rose last: the fewest
 # that reach its level predict worse, as hyperparameters learned with so few differ.
 BEYOND, LEAST = 3, 10
@@ -137,19 +137,24 @@ def evaluate(
 
 
 def climb(
-    model: Model, by_kernel: bool, by_noise: bool, scale: float, max_iter: int, tol: float
+    model: Model,
+    by_kernel: bool,
+    noise_bounds: Array | None,
+    scale: float,
+    max_iter: int,
+    tol: float,
 ) -> tuple[Model, bool]:
     """Maximise the evidence of a support set over θ, log σ² or both, within their bounds.
 
-    `scale` is the variance of the targets. Returns the best model, and whether it is where
-    the optimiser wanted to end.
+    `noise_bounds` are those of log σ², None to leave it alone; `scale` is the variance of the
+    targets. Returns the best model, and whether it is where the optimiser wanted to end.
     """
-    kernel = model.kernel
+    kernel, by_noise = model.kernel, noise_bounds is not None
     count = kernel.n_dims if by_kernel else 0
     start, bounds = kernel.theta[:count], kernel.bounds.reshape(-1, 2)[:count]
-    if by_noise:
+    if noise_bounds is not None:
         start = np.append(start, np.log(model.noise))
-        bounds = np.vstack([bounds, np.log(scale) + NOISE_RANGE])
+        bounds = np.vstack([bounds, noise_bounds])
     best = replace(model, evidence=np.nan)
 
     def loss(values: Array) -> tuple[float, Array]:

@@ -26,13 +26,15 @@ MomentMethod = Literal["auto", "exact", "quadrature", "taylor", "monte_carlo"]
 METHODS: tuple[str, ...] = get_args(MomentMethod)
 
 _TURNS = 8  # of the nodes of quadrature, among which the error shows
-_FIRST = 64  # nodes of a turn to begin with
+_FIRST = 8  # nodes of a turn to begin with, which do where the correction is small
+_ENOUGH, _FEW = 64, 0.3  # nodes of a turn to trust its errors; with fewer they must be smaller by
 _MOST = 1 << 15  # nodes of all turns, unless `n_samples` is given
 _DRAWS = 10_000
 _PRECISE = (0.0025, 0.0075)  # errors of mean and variance to end with, in units of std and variance
 _COARSE = (0.01, 0.03)  # errors that are warned of
 _STEP = 1e-2  # of a difference, in standard deviations of the input
-_ROWS = 1 << 14  # rows predicted at once
+_ROWS = 1 << 12  # rows predicted at once
+_CACHE = 1 << 20  # numbers of a batch that stay near the processor
 
 
 class MomentMap(ABC):
@@ -128,30 +130,35 @@ class _Sampled(MomentMap):
     def _moments(self, mean: Array, cov: Array) -> Moments:
         (n, D), left = mean.shape, np.arange(len(mean))
         out = Moments(np.empty(n), np.empty(n), np.empty((n, D)), np.empty((n, 2)))
+        known = Moments(np.zeros(n), np.zeros(n), np.zeros((n, D)))
+        if self.known is not None:
+            known = _in_batches(self.known.exact, mean, cov, self.known.numbers)
         for size in self.sizes:
             nodes = self._nodes(size, D)
             for part in gen_batches(len(left), max(1, _ROWS // nodes[:, :, 0].size)):
-                found = self._estimate(mean[left[part]], _of_rows(cov, left[part]), nodes)
+                rows = left[part]
+                exact = Moments(*(each[rows] for each in known[:3]))
+                found = self._estimate(mean[rows], _of_rows(cov, rows), nodes, exact)
                 for whole, some in zip(out, found, strict=True):
-                    whole[left[part]] = some  # type: ignore[index]
-            left = left[_beyond(out, _PRECISE)[left]]
+                    whole[rows] = some  # type: ignore[index]
+            few = _FEW if size < _ENOUGH else 1.0
+            left = left[_beyond(out, tuple(few * limit for limit in _PRECISE))[left]]
             if left.size == 0:
                 break
         return out
 
-    def _estimate(self, mean: Array, cov: Array, nodes: Array) -> Moments:
+    def _estimate(self, mean: Array, cov: Array, nodes: Array, known: Moments) -> Moments:
         n, D = mean.shape
         values, axes, back = _axes(cov, self._scales(D))
         root = axes * np.sqrt(values)[:, None, :]
         X = (nodes.reshape(-1, D) @ root.swapaxes(1, 2) + mean[:, None, :]).reshape(-1, D)
         shape = (n, *nodes.shape[:2])
         shift, gain = (part.reshape(shape) for part in self.predict(X))
-        base, known = np.zeros(shape), Moments(np.zeros(n), np.zeros(n), np.zeros((n, D)))
+        base = np.zeros(shape)
         if self.known is not None:
             # The model is a part with known moments and a correction; only this is averaged.
             base, spread = (part.reshape(shape) for part in self.known.predict(X))
             shift, gain = shift - base, gain - spread
-            known = _in_batches(self.known.exact, mean, cov, self.known.numbers)
             base = base - known.mean[:, None, None]
         firsts = shift.mean(axis=2)
         rest = shift - firsts.mean(axis=1)[:, None, None]
@@ -230,7 +237,7 @@ def _turned_sobol(size: int, n_features: int, seed: int) -> Array:
     return ndtri(((points ^ shifts) + 0.5) / 2**30)
 
 
-def _beyond(moments: Moments, limits: tuple[float, float]) -> Array:
+def _beyond(moments: Moments, limits: tuple[float, ...]) -> Array:
     """Where the errors of mean or variance are more than these parts of std and variance."""
     unit = np.stack([np.sqrt(moments.variance), moments.variance], axis=1)
     return np.any(moments.error > unit * limits, axis=1)  # type: ignore[operator]
@@ -265,7 +272,10 @@ def _in_batches(
 ) -> Moments:
     if len(cov) == len(mean):  # eigenvectors and the like of each input
         numbers += 6 * mean.shape[1] ** 2
-    parts = [function(mean[part], _of_rows(cov, part)) for part in batches(len(mean), numbers)]
+    most = max(1, _CACHE // numbers)
+    parts = [
+        function(mean[part], _of_rows(cov, part)) for part in batches(len(mean), numbers, most)
+    ]
     if len(parts) == 1:
         return parts[0]
     return Moments(*(np.concatenate([part[i] for part in parts]) for i in range(3)))

@@ -372,8 +372,10 @@ def test_samples_have_the_predictive_moments():
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ({"kernel": RBF() + WhiteKernel()}, ValueError, "WhiteKernel"),
-        ({"kernel": WhiteKernel()}, ValueError, "noise"),
+        ({"kernel": RBF() + WhiteKernel(), "noise": 0.1}, ValueError, r"WhiteKernel.*noise=0.1"),
+        ({"kernel": RBF() * WhiteKernel()}, ValueError, "at most one WhiteKernel"),
+        ({"kernel": RBF() + WhiteKernel() + WhiteKernel()}, ValueError, "at most one WhiteKernel"),
+        ({"kernel": WhiteKernel()}, ValueError, "without noise"),
         ({"kernel": CompoundKernel([RBF()])}, ValueError, "several"),
         ({"kernel": "rbf"}, TypeError, "kernel must be"),
         ({"selection": "greedy"}, ValueError, "selection"),

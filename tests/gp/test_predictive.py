@@ -9,7 +9,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
-from sparsebayes import ReducedRankGPR
+from sparsebayes import NoisyInputGPR, ReducedRankGPR
 from sparsebayes.gp import trained as gp_trained
 from sparsebayes.gp.kernels import KernelTo
 from sparsebayes.gp.predictive import SupportPredictive
@@ -191,3 +191,30 @@ def test_auto_chooses_a_number(selection):
     assert len(few.support_) == 100
     given = ReducedRankGPR(n_support=100, selection=selection, random_state=0).fit(X, y)
     assert given.noise_variance_ == pytest.approx(model.noise_variance_, rel=0.1)
+
+
+def test_white_kernel_is_the_start_of_the_noise():
+    X, y = data(80)
+    shape = 1.0 * RBF([1.0, 1.0])
+    options = {"random_state": 0, "calibrate": None}
+    model = ReducedRankGPR(WhiteKernel(0.02) + shape, **options).fit(X, y)
+    plain = ReducedRankGPR(shape, **options).fit(X, y)
+    assert str(model.kernel_).count("White") == 0 and model.kernel_.n_dims == 3
+    assert model.log_evidence_ == pytest.approx(plain.log_evidence_, abs=1e-3)
+    bounded = ReducedRankGPR(shape + WhiteKernel(0.1, (0.05, 0.2)), **options).fit(X, y)
+    assert bounded.noise_variance_ == pytest.approx(0.05)
+    assert plain.noise_variance_ < 0.03
+    fixed = ReducedRankGPR(shape + WhiteKernel(0.07, "fixed"), **options).fit(X, y)
+    given = ReducedRankGPR(shape, noise=0.07, **options).fit(X, y)
+    assert fixed.noise_variance_ == 0.07 and fixed.kernel_ == given.kernel_
+
+
+def test_white_kernel_is_the_start_of_the_noise_of_outputs():
+    X, y = data(60, 1)
+    for level, bounds in ((0.07, "fixed"), (0.1, (0.05, 0.2))):
+        kernel = 1.0 * RBF(1.0) + WhiteKernel(level, bounds)
+        model = NoisyInputGPR(kernel, input_noise=1e-4, method="slope", random_state=0).fit(X, y)
+        assert model.noise_variance_ == pytest.approx(level if bounds == "fixed" else 0.05)
+        assert model.kernel_.n_dims == 2
+    with pytest.raises(ValueError, match=r"WhiteKernel.*noise=0.1"):
+        NoisyInputGPR(kernel, input_noise=1e-4, noise=0.1).fit(X, y)

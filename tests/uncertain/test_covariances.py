@@ -7,7 +7,7 @@ import pytest
 from sklearn import config_context
 from sklearn.linear_model import BayesianRidge
 
-from sparsebayes import RVR, predict_uncertain
+from sparsebayes import RVR, ReducedRankGPR, predict_uncertain
 from sparsebayes.basis import RBF, Linear
 from sparsebayes.engine.moments import LinearModel
 from tests.uncertain.test_predict import MODELS, covariances, fitted
@@ -121,6 +121,8 @@ def many_features():
     y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(60)
     return {
         "closed form": RVR(RBF(6.0) + Linear(), adapt=None, calibrate=None).fit(X, y),
+        "all rows": ReducedRankGPR(optimize=False, calibrate=None).fit(X, y),
+        "support": ReducedRankGPR(n_support=10, optimize=False, calibrate=None).fit(X, y),
         "other": BayesianRidge().fit(X, y),
     }
 
@@ -129,10 +131,13 @@ ROOT = np.random.default_rng(0).standard_normal((D, D)) / D
 SHARED = ROOT @ ROOT.T
 
 
+@pytest.mark.filterwarnings("ignore:quadrature with 8 nodes")
 @pytest.mark.parametrize(
     ("model", "method", "given"),
     [
         ("closed form", "exact", {"cov": SHARED}),
+        ("all rows", "exact", {"cov": SHARED}),
+        ("support", "quadrature", {"cov": SHARED}),
         ("closed form", "exact", {"cov": 0.1}),
         ("closed form", "exact", {"cov": np.broadcast_to(SHARED, (N, D, D))}),
         ("closed form", "exact", {"variances": np.full((N, D), 0.1)}),

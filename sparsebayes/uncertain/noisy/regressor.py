@@ -18,7 +18,7 @@ from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_range, check_switches, remedies
-from sparsebayes.gp.kernels import check_kernel, default_kernel
+from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
 from sparsebayes.gp.targets import centred
 from sparsebayes.uncertain.noisy.imputation import Imputation
 from sparsebayes.uncertain.noisy.method import Learned, LearningMethod
@@ -38,7 +38,7 @@ METHODS: dict[str, type[LearningMethod]] = {
     "imputation": Imputation,
     "slope": Slope,
 }
-FEW = 200  # samples up to which stochastic EM, the most accurate, takes a minute or two
+FEW = 100  # samples up to which stochastic EM, the most accurate, takes some seconds
 NOISE = (1e-8, 10.0)  # bounds of the output noise, in units of the variance of the targets
 FACTOR = (0.01, (1e-6, 1.0))  # input noise to begin with and its bounds, in variances of the inputs
 
@@ -59,7 +59,8 @@ class NoisyInputGPR(
         The covariance of the centred targets without noise: ``ConstantKernel() * RBF()`` or
         ``RBF()``, with one length scale or one for each input. None takes one for each, all
         scaled to the data. The search stays within the kernel's bounds and leaves "fixed"
-        parameters alone.
+        parameters alone. A WhiteKernel that is added to it says where the search for the noise of
+        the outputs begins, and its bounds; `noise` must not be given then.
     input_noise : float, array-like or "estimate"
         Variance of the noise of the inputs: one for all, (D,) or (1, D) for each input, (N,) or
         (N, 1) for each sample, or (N, D). With "estimate" it is learned as one fraction of the
@@ -72,7 +73,7 @@ class NoisyInputGPR(
         by step [1]_. `Slope` takes the noise of the inputs for noise of the outputs that is larger
         where the function is steep [2]_: fast, for a few thousand samples. A name stands for the
         object with its defaults; ``StochasticEM(n_chains=4)`` is one with others. "auto" is
-        "stochastic_em" for up to 200 samples and "slope" for more.
+        "stochastic_em" for up to 100 samples and "slope" for more.
     noise : "estimate" or float, default="estimate"
         A fixed variance of the noise of the outputs, or its estimate.
     optimize : bool, default=True
@@ -193,20 +194,22 @@ class NoisyInputGPR(
             X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         check_range(y)
-        if self.kernel is not None:
-            check_squared_exponential(self.kernel, X.shape[1])
         method = as_method(self.method, len(y))
         variances = check_input_noise(self.input_noise, X)
         target, offset, variance = centred(y)
-        kernel = default_kernel(X, variance) if self.kernel is None else clone(self.kernel)
+        kernel, white = default_kernel(X, variance), None
+        if self.kernel is not None:
+            kernel, white = split_noise(clone(self.kernel), self.noise)
+            check_squared_exponential(kernel, X.shape[1])
+        noise, bounds = noise_start(white, fixed, variance, NOISE)
         estimated = variances is None
         data = NoisyData(target, X, X.var(axis=0)[None] if variances is None else variances)
         space = Space(
             kernel,
-            0.1 * variance if fixed is None else fixed,
+            noise,
             X.shape[1],
             by_kernel=bool(self.optimize),
-            noise_bounds=None if fixed else (NOISE[0] * variance, NOISE[1] * variance),
+            noise_bounds=None if bounds is None else tuple(np.exp(bounds)),
             factor=FACTOR[0] if estimated else 1.0,
             factor_bounds=FACTOR[1] if estimated else None,
         )
