@@ -17,7 +17,7 @@ from sparsebayes.rows.dialect.delimiters import (
     name_of,
     split,
 )
-from sparsebayes.rows.dialect.layout import Layout, LayoutFinder
+from sparsebayes.rows.dialect.layout import TableLayout, LayoutFinder
 from sparsebayes.rows.dialect.numerals import (
     MARKS,
     Numerals,
@@ -44,7 +44,7 @@ class Dialect:
     encoding : str
     delimiter : str
     numerals : Numerals
-    layout : Layout
+    layout : TableLayout
     comments : tuple of str
         What lines begin with that are left out.
     n_comments : int
@@ -54,7 +54,7 @@ class Dialect:
     encoding: str
     delimiter: str
     numerals: Numerals
-    layout: Layout
+    layout: TableLayout
     comments: tuple[str, ...]
     n_comments: int
 
@@ -118,7 +118,11 @@ def find_dialect(file: FileBytes, reading: Reading) -> Dialect:
 
 
 def numerals_of(
-    finder: LayoutFinder, layout: Layout, decimal: str | None, delimiter: str, unit: str = "line"
+    finder: LayoutFinder,
+    layout: TableLayout,
+    decimal: str | None,
+    delimiter: str,
+    unit: str = "line",
 ) -> Numerals:
     """How the numbers of a table are written."""
     cells = [

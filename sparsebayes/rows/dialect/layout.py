@@ -21,7 +21,7 @@ _BEGINS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}[-./:]\d")
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """Where a table is in a file.
 
     Attributes
@@ -91,7 +91,7 @@ class LayoutFinder:
         longer = self.trailing and len(cells) == self.width + 1 and not cells[-1].strip()
         return cells[:-1] if longer else cells
 
-    def find(self, header: int | str | None) -> Layout:
+    def find(self, header: int | str | None) -> TableLayout:
         """The layout; the header is found, or on the given line, or there is "none"."""
         if isinstance(header, int):
             return self._given(header)
@@ -141,7 +141,7 @@ class LayoutFinder:
         real = any(not is_missing(cell) for cell in cells)
         return real and not any(map(self.is_number, cells))
 
-    def _above_first(self, data: int, numeric: set[int]) -> Layout:
+    def _above_first(self, data: int, numeric: set[int]) -> TableLayout:
         """The first line of the usual width looks like all others: is its text data?"""
         line, cells = self.rows[data]
         others = [cell for j, cell in enumerate(cells) if j not in numeric]
@@ -164,10 +164,10 @@ class LayoutFinder:
             )
         return self._without_header(data)
 
-    def _without_header(self, data: int) -> Layout:
+    def _without_header(self, data: int) -> TableLayout:
         return self._layout([f"c{j + 1}" for j in range(self.width)], None, data, data)
 
-    def _below(self, k: int) -> Layout:
+    def _below(self, k: int) -> TableLayout:
         """The layout of a table whose header is this row."""
         line, names = self.rows[k]
         first, units = k + 1, []
@@ -177,7 +177,7 @@ class LayoutFinder:
                 first, units = first + 1, [cell.strip() for cell in below]
         return self._layout(names, line, first, k, units)
 
-    def _given(self, line: int) -> Layout:
+    def _given(self, line: int) -> TableLayout:
         """The layout of a table whose header is on this line."""
         for k, (own, names) in enumerate(self.rows):
             if own == line:
@@ -196,7 +196,7 @@ class LayoutFinder:
         first: int,
         above: int,
         units: Sequence[str] = (),
-    ) -> Layout:
+    ) -> TableLayout:
         names = [name.strip() or f"c{j + 1}" for j, name in enumerate(names)]
         data = [row for row in self.rows[first:] if len(row[1]) == self.width]
         numeric = self._columns_of_numbers(data, False)
@@ -211,7 +211,7 @@ class LayoutFinder:
         else:
             start = (self.rows[-1][0] if self.rows else 0) + 1
         shown = [] if all(_RULE.fullmatch(u) for u in units) else list(units)
-        return Layout(names, header, start, above, shown, frozenset(text), self.trailing)
+        return TableLayout(names, header, start, above, shown, frozenset(text), self.trailing)
 
 
 def _are_units(cells: Sequence[str]) -> bool:
