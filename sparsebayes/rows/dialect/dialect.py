@@ -17,7 +17,7 @@ from sparsebayes.rows.dialect.delimiters import (
     name_of,
     split,
 )
-from sparsebayes.rows.dialect.layout import TableLayout, LayoutFinder
+from sparsebayes.rows.dialect.layout import LayoutFinder, TableLayout
 from sparsebayes.rows.dialect.numerals import (
     MARKS,
     Numerals,
