@@ -1,7 +1,7 @@
 """``python -m benchmarks.processes``: Gaussian processes, what they cost.
 
-Predictions of ReducedRankGPR beside those of a full process: scikit-learn's, with the kernel and the
-noise that ReducedRankGPR learned, on the same rows; ratios below 1 are in our favour. Then the
+Predictions of ReducedRankGPR beside those of a full process: scikit-learn's, with the kernel and
+the noise that ReducedRankGPR learned, on the same rows; ratios below 1 are in our favour. Then the
 methods of NoisyInputGPR. CPU seconds on one thread.
 """
 
