@@ -8,6 +8,7 @@ methods of NoisyInputGPR. CPU seconds on one thread.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
 from itertools import product
 
@@ -26,7 +27,7 @@ Array = np.ndarray
 ROWS, FEATURES, POINTS = (200, 500, 1000, 2000), (1, 4, 10), (1, 1000, 10_000)
 NOISY = {"stochastic_em": (50, 80, 100), "slope": (50, 80, 100, 150, 300, 1000)}
 CALLS = 2000  # rows predicted for a measurement, at least
-REPEATS = 7
+REPEATS = 3
 INPUTS, SPREAD = 200, 0.1  # uncertain inputs, and their standard deviation; features lie in [−1, 1]
 
 
@@ -93,6 +94,7 @@ def noisy(options: argparse.Namespace) -> None:
             middle = np.median(draws, axis=0)
             cells = (tables.fixed(value, 3) for value in middle)
             lines.append((method, str(size), *cells))
+            print("measured:", *lines[-1], file=sys.stderr, flush=True)
     print(tables.table(("method", "samples", "fit, s", "log density", "error"), lines))
 
 
