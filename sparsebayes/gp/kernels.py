@@ -24,6 +24,8 @@ from sparsebayes.engine.moments import Bumps, Functions, LinearModel, Monomials
 
 Array = np.ndarray
 
+_FAR = 1e3  # squared length scales, of which products of matrices lose no more than 1e-12
+
 BLOCK = 1 << 23  # numbers in a block of kernel gradients
 
 
@@ -252,8 +254,10 @@ def shape_of(kernel: Kernel, n_features: int) -> Shape | None:
 class KernelTo:
     """``k(x, points)`` for points that stay.
 
-    A constant times a squared exponential is evaluated in place, from points that were divided by
-    the length scales once. Other kernels are called.
+    A constant times a squared exponential is the exponential of one product of matrices, whose rows
+    have the squared lengths besides the inputs, in units of the length scales. Lengths are measured
+    from the middle of the points; those beyond `_FAR` would cost digits, and take the distances
+    themselves. Other kernels are called.
     """
 
     def __init__(self, kernel: Kernel, points: Array) -> None:
@@ -262,17 +266,27 @@ class KernelTo:
         plain = shape is not None and len(shape.heights) == 1 and not (shape.slope or shape.noise)
         self.shape = shape if plain else None
         if self.shape is not None:
-            self._units = np.sqrt(0.5 * self.shape.precisions[0])
-            self._places = points * self._units
+            self._units = np.sqrt(self.shape.precisions[0])
+            self._middle = points.mean(axis=0)
+            places = (points - self._middle) * self._units
+            lengths = np.einsum("nd,nd->n", places, places)
+            self._places, self._reach = places, float(lengths.max())
+            ends = np.log(self.shape.heights[0]) - 0.5 * lengths
+            self._product = np.vstack([places.T, np.ones(len(points)), ends])
 
     def __call__(self, X: Array) -> Array:
         """(n, D) -> (n, points)."""
         if self.shape is None:
             return self.kernel(X, self.points)
-        values = cdist(X * self._units, self._places, "sqeuclidean")
-        np.exp(np.negative(values, out=values), out=values)
-        values *= self.shape.heights[0]
-        return values
+        inputs = (X - self._middle) * self._units
+        lengths = np.einsum("nd,nd->n", inputs, inputs)
+        if max(self._reach, float(lengths.max(initial=0.0))) > _FAR:
+            values = cdist(inputs, self._places, "sqeuclidean")
+            values *= -0.5
+            values += np.log(self.shape.heights[0])
+        else:
+            values = np.column_stack([inputs, -0.5 * lengths, np.ones(len(X))]) @ self._product
+        return np.exp(values, out=values)
 
 
 def without_shape(kernel: Kernel) -> str:
