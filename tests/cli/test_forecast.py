@@ -286,7 +286,7 @@ def test_figure(folder, capsys, monkeypatch):
         (["a.csv", *PLAIN, "-o", "f.png", "--figure", "./f.png"], "'./f.png' is also the output"),
         (["none.csv", *PLAIN], "none.csv: no such file"),
         (["empty.csv", *PLAIN], "empty.csv: the file is empty"),
-        (["binary.csv", *PLAIN], "binary.csv: not a CSV file in UTF-8"),
+        (["binary.csv", *PLAIN], "binary.csv: byte 0x0a is no UTF-16-LE; say what the encoding is"),
         (["ragged.csv", *PLAIN], "line 3 has 1 cells"),
         (["a.csv", "--column", "z", "--horizon", "3"], "no column 'z'; the columns are"),
         (["a.csv", *PLAIN, "--time", "z"], "no column 'z'"),
