@@ -263,9 +263,11 @@ def choose(columns: list[Column], source: str, wanted: str) -> tuple[Task, str, 
             "a classification has fewer"
         )
     if 2 * count > column.n_rows:
+        text = False in column.first
+        remedy = "take out of the cells what is no number" if text else "use --task regression"
         raise TableError(
-            f"{source}: column {column.name!r} holds {count} different labels in {column.n_rows} "
-            "rows; classes need several rows each"
+            f"{column.first[not text]} is one of {count} different labels in {column.n_rows} rows; "
+            f"classes need several rows each; for a regression {remedy}"
         )
     # Whole numbers where all labels are such; else text, which comes back as it was.
     return Classification(), "whole" if column.kind == "whole" else "text", why

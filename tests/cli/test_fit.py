@@ -291,7 +291,7 @@ def test_a_constant_target_is_no_error(folder, capsys):
         ("x,y\n1,2\n2,3\n3,N/A\n", "line 4, column 'y': 'N/A' is not a number, other cells are"),
         ("x,y\n1,a\n2,7\n3,b\n", "line 3, column 'y': '7' is a number, other .* --task class"),
         ("x,y\n1,a\n2,a\n3,a\n", "column 'y' holds one label only, 'a'"),
-        ("x,y\n1,a\n2,b\n3,c\n", "column 'y' holds 3 different labels in 3 rows"),
+        ("x,y\n1,a\n2,b\n3,c\n", "column 'y': 'a' is one of 3 different labels in 3 rows"),
         ("x,y\n1,2\n1,2,3\n", "line 3 has 3 cells, the header has 2"),
         ("1,2\n3,4\n", "no column 'y'; the columns are 'c1', 'c2'"),
         ("x,x,y\n1,2,3\n", "column name 'x' occurs more than once"),

@@ -1,0 +1,1 @@
+"""Gaussian processes: what predictions and fits cost."""
