@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ from tests.cli.tables import read_csv, write_csv
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    import_module("sparsebayes.summaries.describe")  # needs the class itself when it is imported
     # A model that is fitted at once.
     monkeypatch.setattr("sparsebayes.forecasting.Forecaster", partial(Forecaster, MODEL))
     return tmp_path
@@ -286,7 +288,7 @@ def test_figure(folder, capsys, monkeypatch):
         (["a.csv", *PLAIN, "-o", "f.png", "--figure", "./f.png"], "'./f.png' is also the output"),
         (["none.csv", *PLAIN], "none.csv: no such file"),
         (["empty.csv", *PLAIN], "empty.csv: the file is empty"),
-        (["binary.csv", *PLAIN], "binary.csv: not a CSV file in UTF-8"),
+        (["binary.csv", *PLAIN], "binary.csv: byte 0x0a is no UTF-16-LE; say what the encoding is"),
         (["ragged.csv", *PLAIN], "line 3 has 1 cells"),
         (["a.csv", "--column", "z", "--horizon", "3"], "no column 'z'; the columns are"),
         (["a.csv", *PLAIN, "--time", "z"], "no column 'z'"),

@@ -160,6 +160,11 @@ READ = {
         {"t": T, "v": V},
         None,
     ),
+    "delimiters at the end, with text": (
+        b"who;v;\nAnn;1,5;\nBob;-2;\nCid;3,75;\n",
+        {"who": ["Ann", "Bob", "Cid"], "v": V},
+        "separated by ;, decimal comma",
+    ),
     "blank lines": (b"\n\nt,v\n\n0,1.5\n0.5,-2\n\n,\n1.25,3.75\n\n", {"t": T, "v": V}, None),
     "blanks around cells": (b"t , v\n 0 , 1.5\n 0.5 , -2\n1.25,  3.75 \n", {"t": T, "v": V}, None),
     "an index without a name": (b",v\n0,1.5\n1,-2\n2,3.75\n", {"c1": [0, 1, 2], "v": V}, None),
