@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from typing import Any, Literal, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -53,6 +54,10 @@ LOOSE, FINE = 0.1, 1e-9  # when the optimiser ends: in a turn, as a part of tol;
 MOST = 512  # support inputs of "auto"
 SelectionName = Literal["evidence", "posterior", "random"]
 SELECTIONS: tuple[str, ...] = get_args(SelectionName)
+
+# What predictions keep of the training data, by model: no part of it, so that copies and files
+# do not hold it.
+_PREPARED: WeakKeyDictionary[Any, TrainedSupport] = WeakKeyDictionary()
 
 
 class ReducedRankGPR(
@@ -341,7 +346,6 @@ class ReducedRankGPR(
         self.log_evidence_ = self._posterior.evidence
         self.weights_, root = self._posterior.weights()
         self.sigma_ = root.T @ root
-        self._trained = self._prepared()
 
     def _of_fold(self, X: Array, y: Array) -> SupportPredictive:
         """The predictions of a fit to some of the samples, with kernel and noise as learned."""
@@ -358,17 +362,11 @@ class ReducedRankGPR(
     def _training_range(self) -> Array:
         return np.array([self.X_train_.min(axis=0), self.X_train_.max(axis=0)])
 
-    def _prepared(self) -> TrainedSupport:
-        return TrainedSupport(
-            self.kernel_, self.X_train_, self.support_, self._posterior, self.noise_variance_
-        )
-
     def predictive(self) -> SupportPredictive:
-        if "_trained" not in vars(self):
-            self._trained = self._prepared()
-        return SupportPredictive(self._trained, self.offset_, bool(self.augment), self.calibration_)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what is computed from the rest."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_trained"}
+        trained = _PREPARED.get(self)
+        if trained is None or trained.posterior is not self._posterior:  # of another fit
+            trained = TrainedSupport(
+                self.kernel_, self.X_train_, self.support_, self._posterior, self.noise_variance_
+            )
+            _PREPARED[self] = trained
+        return SupportPredictive(trained, self.offset_, bool(self.augment), self.calibration_)
