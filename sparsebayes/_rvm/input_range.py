@@ -30,6 +30,10 @@ def training_range(model: Any) -> Array:
 def training_range_of(model: Any) -> Array:
     """That of the inputs of a model, or of the Pipeline that it ends, (2, D)."""
     final, before = (model[-1], model[:-1]) if isinstance(model, Pipeline) else (model, None)
+    if not (hasattr(final, "_training_range") or hasattr(final, "_input_range")):
+        raise ValueError(
+            f"A {type(final).__name__} does not know the range of its training data; give X."
+        )
     own = getattr(final, "_training_range", lambda: training_range(final))()
     found = own if before is None else before_steps(before, own, int(model.n_features_in_))
     if found is None:

@@ -162,6 +162,7 @@ class EffectsDisplay:
         """
         require("matplotlib", cls.__name__)
         check_is_fitted(estimator)
+        _check_model(estimator, X)
         n_grid, coverage = whole_number("n_grid", n_grid, least=2), check_coverage(coverage)
         if feature_names is None:
             found = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
@@ -205,6 +206,23 @@ class EffectsDisplay:
         return cls(
             values=values, lower=lower, upper=upper, outputs=list(target_names), **common
         ).plot(axes)
+
+
+def _check_model(estimator, X):
+    """A clear error for models without intervals, and for columns in another order."""
+    final = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if not hasattr(final, "predict_proba" if is_classifier(final) else "predict_interval"):
+        raise TypeError(
+            f"estimator is a {type(final).__name__}, and must be an RVR, RVC or ReducedRankGPR, or "
+            "a Pipeline that ends in one; for others use "
+            "sklearn.inspection.PartialDependenceDisplay."
+        )
+    columns, names = getattr(X, "columns", None), getattr(estimator, "feature_names_in_", None)
+    if columns is not None and names is not None and list(columns) != list(names):
+        raise ValueError(
+            f"X must have the columns of the fit, {list(names)}, in their order, got "
+            f"{list(columns)}; use X[model.feature_names_in_]."
+        )
 
 
 def _panels(count):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
+from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -83,3 +84,16 @@ def test_what_cannot_be_drawn(data):
         with pytest.raises(ValueError, match=r"cannot be gone back, .* is not known; give X"):
             EffectsDisplay.from_estimator(turned)
     assert EffectsDisplay.from_estimator(turned, X).places.shape == (2, 200)
+    with pytest.raises(ValueError, match=r"LogisticRegression does not know the range .* give X"):
+        EffectsDisplay.from_estimator(LogisticRegression().fit(X, y > 2))
+    with pytest.raises(TypeError, match=r"is a BayesianRidge, and must be an RVR, .*PartialDepend"):
+        EffectsDisplay.from_estimator(BayesianRidge().fit(X, y), X)
+
+
+def test_columns_in_another_order_are_refused(data):
+    pandas = pytest.importorskip("pandas")
+    X, y = data
+    table = pandas.DataFrame(X, columns=["time", "dose"])
+    model = RVR(adapt=None).fit(table, y)
+    with pytest.raises(ValueError, match=r"X must have the columns of the fit, \['time', 'dose'\]"):
+        EffectsDisplay.from_estimator(model, table[["dose", "time"]])

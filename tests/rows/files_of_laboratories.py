@@ -81,6 +81,11 @@ READ = {
     ),
     "names in a comment": (b"# t v\n0 1.5\n0.5 -2\n1.25 3.75\n", {"t": T, "v": V}, None),
     "names in a comment of MATLAB": (b"% t, v\n0,1.5\n0.5,-2\n1.25,3.75\n", {"t": T, "v": V}, None),
+    "a column that is called #": (
+        b"#,t,v\n1,0,1.5\n2,0.5,-2\n3,1.25,3.75\n",
+        {"#": [1, 2, 3], "t": T, "v": V},
+        None,
+    ),
     "lines of an instrument above": (
         b"Model,XY-100\nSerial,12345\nRate,1000\n\nt,v\n0,1.5\n0.5,-2\n1.25,3.75\n",
         {"t": T, "v": V},

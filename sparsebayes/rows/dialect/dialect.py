@@ -188,8 +188,10 @@ class _Names:
         if line > len(self.lines):
             return None
         text = self.lines[line - 1].strip()
-        comment = _is_comment(text, self.comments)
-        if comment:
+        if _is_comment(text, self.comments):
+            ((_, first),) = split([text], self.delimiter)
+            if self.delimiter != BLANKS and first[0].strip() in COMMENTS and len(first) == width:
+                return [cell.strip() for cell in first]  # a column that is called #
             text = text.lstrip("".join(self.comments)).strip()
         elif self.delimiter != BLANKS:
             return None
