@@ -234,6 +234,11 @@ REFUSED = {
         {},
         r"line 2, column 'lat': '48.123' may be a fraction .*, though other columns .* decimal",
     ),
+    "fractions with commas beside decimal points": (
+        b"a;v\n1,234;1.5\n2,345;2.5\n",
+        {},
+        r"line 2, column 'a': '1,234' may be a fraction .*, though other .* decimal points; say",
+    ),
     "a name with an underscore among numbers": (
         b"id,v\n1,1.5\n2,-2\n3_1,3.75\n",
         {},

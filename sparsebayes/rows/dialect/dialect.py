@@ -143,9 +143,9 @@ def numerals_of(
     if decimal is not None:
         return with_thousands(decimal, (cell for cell, _ in cells))
     numerals = find_numerals(cells, delimiter)
-    if numerals.decimal == ",":
+    if numerals.sure and (numerals.decimal == "," or delimiter == ";"):
         for column in columns.values():
-            refuse_fractions(column)
+            refuse_fractions(column, numerals)
     return numerals
 
 

@@ -119,19 +119,20 @@ def find_numerals(cells: Iterable[tuple[str, str]], delimiter: str | None) -> Nu
     return with_thousands(".", (cell for cell, _ in cells), sure=False)
 
 
-def refuse_fractions(column: Sequence[tuple[str, str]]) -> None:
-    """ValueError if all numbers of a column are such as 48.123, though others have decimal commas.
+def refuse_fractions(column: Sequence[tuple[str, str]], numerals: Numerals) -> None:
+    """ValueError if all numbers of a column are such as 48.123, where others have decimal commas.
 
     Numbers above a thousand would be mixed with smaller or larger ones; these may be fractions of
-    another program.
+    another program. Likewise 48,123 where others have decimal points.
     """
     numbers = [one for one in column if looks_like_number(one[0])]
-    if numbers and all("." in cell and decimal_told_by(cell) == "either" for cell, _ in numbers):
+    other = numerals.other
+    if numbers and all(other in cell and decimal_told_by(cell) == "either" for cell, _ in numbers):
         cell, place = numbers[0]
         raise ValueError(
             f"{place}: {cell.strip()!r} may be a fraction or a number above a thousand, though "
-            "other columns have decimal commas; say what the decimal mark is (option decimal, '.' "
-            "or ',')"
+            f"other columns have decimal {MARKS[numerals.decimal]}s; say what the decimal mark is "
+            "(option decimal, '.' or ',')"
         )
 
 
