@@ -32,6 +32,7 @@ def run(args: Namespace) -> Answer:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         found = compare(models, X, y, coverage=args.coverage or 0.95)
+    _check_targets(records)
     return Answer(str(found), {"source": args.data, **found.to_dict(), "notes": notes}, notes)
 
 
@@ -49,7 +50,7 @@ def _held_out(
     records: dict[str, StoredModel], file: TableFile
 ) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
     """Models that pick their own columns, and the inputs and targets of a file."""
-    targets = _target(records)
+    targets = _targets(records)
     inputs = {
         name: record.feature_names or file.header.inputs(targets)
         for name, record in records.items()
@@ -57,7 +58,9 @@ def _held_out(
     columns = list(dict.fromkeys(column for own in inputs.values() for column in own))
     levels: Levels = {}
     for name, record in records.items():
-        levels |= stored_levels(record.model, inputs[name])
+        for column, known in stored_levels(record.model, inputs[name]).items():
+            others = levels.get(column, known)
+            levels[column] = [level for level in known if level in others]
     file.check([column for column in columns if column not in levels])
     (table,) = file.tables([*columns, *targets], None)
     final = next(iter(records.values())).final
@@ -75,8 +78,8 @@ def _held_out(
     return models, read_inputs(table, columns, levels), y
 
 
-def _target(records: dict[str, StoredModel]) -> list[str]:
-    """The columns that all models predict."""
+def _check_targets(records: dict[str, StoredModel]) -> None:
+    """A clear error unless all models predict the same columns."""
     (first, record), *others = records.items()
     for name, other in others:
         if other.target_name != record.target_name:
@@ -84,6 +87,12 @@ def _target(records: dict[str, StoredModel]) -> list[str]:
                 f"{first} predicts {record.target_name!r}, and {name} {other.target_name!r}; "
                 "compare models of the same target"
             )
+
+
+def _targets(records: dict[str, StoredModel]) -> list[str]:
+    """The columns that all models predict."""
+    _check_targets(records)
+    first, record = next(iter(records.items()))
     if record.target_name is None:
         raise ValueError(
             f"{first} does not name its target; store it with persistence.save(..., target_name=)"

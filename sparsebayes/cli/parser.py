@@ -50,7 +50,8 @@ def make_parser(chosen: Collection[str] = ()) -> ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        sentence = f"{summary[0].upper()}{summary[1:]}."  # CSV keeps its letters
+        command = commands.add_parser(name, help=summary, description=sentence)
         if name in chosen:
             arguments = import_module(f"sparsebayes.cli.arguments.{name}")
             arguments.add_arguments(command)

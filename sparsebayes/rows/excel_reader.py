@@ -35,7 +35,7 @@ class ExcelFile(TableFile):
 
     def __init__(self, file: FileBytes, reading: Reading, *, keep_empty: bool = False) -> None:
         self._bytes, self._source = file, file.name
-        self.sheet, rows = _cells(file, reading.sheet)
+        self.sheet, rows, fractions = _cells(file, reading)
         if not rows:
             raise TableError(
                 f"{self._source}: the sheet {self.sheet!r} is empty; name another (option sheet)"
@@ -48,6 +48,11 @@ class ExcelFile(TableFile):
             )
             layout = finder.find(reading.header)
             numerals = numerals_of(finder, layout, reading.decimal, ",", "row")
+            if fractions and reading.decimal is None and numerals.decimal == ",":
+                raise ValueError(
+                    "some cells are texts with a decimal comma, others fractions; say so (option "
+                    "decimal, ',')"
+                )
         except ValueError as error:
             raise TableError(f"{self._source}: {str(error).replace('line ', 'row ')}") from error
         self.dialect = Dialect("utf-8", ",", numerals, layout, (), 0)
@@ -89,8 +94,9 @@ class ExcelFile(TableFile):
             yield CellsTable(self.header, own, lines, "row")
 
 
-def _cells(file: FileBytes, sheet: str | None) -> tuple[str, list[Row]]:
-    """The name of the sheet, and its cells as texts, all rows of one width."""
+def _cells(file: FileBytes, reading: Reading) -> tuple[str, list[Row], bool]:
+    """The name of the sheet, its cells as texts, all rows of one width, and if it has fractions."""
+    sheet, decimal, fractions = reading.sheet, reading.decimal or ".", False
     openpyxl = require("openpyxl", "An Excel file")
     with open(file.path, "rb") as stream, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and extensions, which are not read
@@ -98,16 +104,16 @@ def _cells(file: FileBytes, sheet: str | None) -> tuple[str, list[Row]]:
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             sheets = {one.title: one for one in book.worksheets}
             chosen = next(iter(sheets)) if sheet is None else sheet
-            rows = [
-                (k + 1, [_text(value) for value in row])
-                for k, row in enumerate(sheets[chosen].iter_rows(values_only=True))
-            ]
+            rows = []
+            for k, row in enumerate(sheets[chosen].iter_rows(values_only=True)):
+                rows.append((k + 1, [_text(value, decimal) for value in row]))
+                fractions = fractions or any(isinstance(value, float) for value in row)
         except KeyError:
             listed = ", ".join(map(repr, sheets))
             raise TableError(f"{file.name}: no sheet {sheet!r}; the sheets are {listed}") from None
         except Exception as error:  # of a damaged file whatever the reader stumbles on
             raise TableError(f"{file.name}: not a readable Excel file ({error})") from error
-    return chosen, _trimmed(rows)
+    return chosen, _trimmed(rows), fractions
 
 
 def _trimmed(rows: list[Row]) -> list[Row]:
@@ -118,7 +124,7 @@ def _trimmed(rows: list[Row]) -> list[Row]:
     return [(line, (row + [""] * width)[:width]) for line, row in rows[:last]]
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, decimal: str) -> str:
     """A cell as it would stand in a file of text."""
     if value is None:
         return ""
@@ -129,4 +135,4 @@ def _text(value: Any) -> str:
         return value.date().isoformat() if whole else value.isoformat(sep=" ")
     if isinstance(value, date | time):
         return value.isoformat()
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value).replace(".", decimal) if isinstance(value, float) else str(value)

@@ -158,7 +158,7 @@ class Table(ABC):
         if not cell.strip():
             raise TableError(f"{self.where(i, name)}: the cell is empty; {needed} is needed")
         try:
-            value = float(cell)
+            value = to_float(cell)
         except ValueError:
             what, unit = f"{self.where(i, name)}: {cell!r}", unit_of(cell)
             if is_missing(cell):
@@ -339,10 +339,17 @@ class Column:
 def is_number(text: str) -> bool:
     """Whether a cell reads as a number, finite or not."""
     try:
-        float(text)
+        to_float(text)
     except ValueError:
         return False
     return True
+
+
+def to_float(cell: str) -> float:
+    """A number as it is written in files; 4_1, which Python takes for 41, is none."""
+    if "_" in cell:
+        raise ValueError(f"{cell!r} is not a number")
+    return float(cell)
 
 
 def _is_plain(cell: str) -> bool:

@@ -56,3 +56,11 @@ def test_what_cannot_be_compared(fitted, model_file, classifier_file, capsys):
     fails(capsys, ["compare", "nameless.skops", "--data", "test.csv"], "does not name its target")
     write_csv("short.csv", {"y": [1.0], "a": [1.0]})
     fails(capsys, ["compare", "b.skops", "--data", "short.csv"], "no column 'b'")
+
+
+def test_models_of_other_targets_are_not_compared(fitted, capsys):
+    argv = ["fit", "train.csv", "--target", "b", "--folds", "0", "-o", "a.skops"]
+    assert main([*argv, "--quiet"]) == 0
+    message = "b.skops predicts 'y', and a.skops 'b'; compare models of the same target"
+    fails(capsys, ["compare", "b.skops", "a.skops"], message)
+    fails(capsys, ["compare", "b.skops", "a.skops", "--data", "test.csv"], message)

@@ -77,7 +77,7 @@ READ = {
     "comments": (
         b"# logger 7\n# 2024-05-01\nt,v\n0,1.5\n# pause\n0.5,-2\n1.25,3.75\n",
         {"t": T, "v": V},
-        "2 comment lines left out",
+        "3 comment lines left out",
     ),
     "names in a comment": (b"# t v\n0 1.5\n0.5 -2\n1.25 3.75\n", {"t": T, "v": V}, None),
     "names in a comment of MATLAB": (b"% t, v\n0,1.5\n0.5,-2\n1.25,3.75\n", {"t": T, "v": V}, None),
@@ -95,6 +95,39 @@ READ = {
         b"t;v\n[s];[V/m]\n0;1,5\n0,5;-2\n1,25;3,75\n",
         {"t": T, "v": V},
         "separated by ;, decimal comma, a row of units ([s], [V/m])",
+    ),
+    "texts like units in the first row": (
+        b"sex,grade,v\nm,A,\nf,B,1.5\nm,A,-2\n",
+        {"sex": ["m", "f", "m"], "grade": ["A", "B", "A"], "v": [NAN, 1.5, -2]},
+        None,
+    ),
+    "texts like units alone": (
+        b"sex,grade\nm,A\nf,B\nm,A\n",
+        {"sex": ["m", "f", "m"], "grade": ["A", "B", "A"]},
+        None,
+    ),
+    "numbers missing in the first rows": (
+        b"date,v\n2024-01-01,\n2024-01-02,NA\n2024-01-03,1.5\n2024-01-04,-2\n",
+        {
+            "date": ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"],
+            "v": [NAN, NAN, 1.5, -2],
+        },
+        None,
+    ),
+    "dashes in the first row": (
+        b"t,v\n-,--\n0,1.5\n0.5,-2\n",
+        {"t": [NAN, 0, 0.5], "v": [NAN, 1.5, -2]},
+        None,
+    ),
+    "a missing value of Excel in the first cell": (
+        b"t;v\n0;1,5\n#NV;-2\n",
+        {"t": [0, NAN], "v": [1.5, -2]},
+        "separated by ;, decimal comma",
+    ),
+    "thousands set apart by blanks, among commas": (
+        b"p,v\n12 345,1\n22 345,2\n",
+        {"p": [12345, 22345], "v": [1, 2]},
+        "thousands set apart by blanks",
     ),
     "a line under the header": (
         b"   t     v\n----  ----\n   0   1.5\n 0.5    -2\n1.25  3.75\n",
@@ -190,6 +223,21 @@ REFUSED = {
         b"t;v\n1.234;1\n2.345;2\n",
         {},
         r"line 2, column 't': '1.234' may be a fraction.*option decimal",
+    ),
+    "fractions with points beside decimal commas": (
+        b"lat;v\n48.123;1,5\n48.124;2,5\n",
+        {},
+        r"line 2, column 'lat': '48.123' may be a fraction .*, though other columns .* decimal",
+    ),
+    "a name with an underscore among numbers": (
+        b"id,v\n1,1.5\n2,-2\n3_1,3.75\n",
+        {},
+        r"line 4, column 'id': '3_1' is not a number",
+    ),
+    "an error of Excel in the first cell": (
+        b"t,v\n0,1.5\n#DIV/0!,-2\n",
+        {},
+        r"line 3, column 't': '#DIV/0!' is not a number",
     ),
     "both decimal marks": (
         b"t;v\n1,5;2.5\n2,5;3.5\n",

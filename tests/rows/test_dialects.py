@@ -163,3 +163,15 @@ def test_a_column_that_is_not_asked_for_may_hold_anything(tmp_path):
     path.write_text("t;v\n1,5;2,5\n" + "1,5;2,5\n" * 2000 + "1,5;2.5\n")
     (table,) = open_file(path).tables(["t"], None)
     assert_array_equal(table.numbers(["t"])[:, 0], 1.5)
+
+
+def test_fractions_of_a_sheet_stay_fractions(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path, book = tmp_path / "d.xlsx", openpyxl.Workbook()
+    for row in [["t", "v"], [1.234, "1,5"], [2.345, "2,5"], [3, "3,5"]]:
+        book.active.append(row)
+    book.save(path)
+    with pytest.raises(TableError, match=r"texts with a decimal comma, others fractions; say so"):
+        open_file(path)
+    found = columns_of(open_file(path, Reading(decimal=",")))
+    assert found == {"t": [1.234, 2.345, 3], "v": [1.5, 2.5, 3.5]}

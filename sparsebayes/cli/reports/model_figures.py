@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from sparsebayes.cli.csv_table import target_names
 from sparsebayes.cli.reports.figures import new_axes, png
+from sparsebayes.cli.text_inputs import stored_levels
 from sparsebayes.persistence import StoredModel
 
 _INPUTS = 12  # that have a panel at most
@@ -39,6 +40,9 @@ def _effects(record: StoredModel) -> bytes:
     model = record.model
     if not (is_classifier(model) or is_regressor(model)):
         raise ValueError(f"a {type(record.final).__name__} predicts from no inputs")
+    text = ", ".join(map(repr, stored_levels(model, record.feature_names or [])))
+    if text:
+        raise ValueError(f"the inputs {text} are text, and only numbers have a range")
     count = int(model.n_features_in_)
     if count > _INPUTS:
         raise ValueError(f"the model has {count} inputs, and {_INPUTS} are drawn at most")

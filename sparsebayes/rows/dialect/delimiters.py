@@ -68,7 +68,7 @@ def find_delimiters(lines: Sequence[str], decimal: str | None) -> list[str]:
         order.insert(0, "\t")  # names may have blanks in them
     if BLANKS in order and _has_one_name(lines):
         order.remove(BLANKS)
-        order = [one for one in order if one != ONE_COLUMN] + [ONE_COLUMN]
+        order = [one for one in order if one not in (",", ONE_COLUMN)] + [",", ONE_COLUMN]
     return order or [ONE_COLUMN]
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from sparsebayes.rows.dialect.delimiters import (
     BLANKS,
@@ -23,6 +23,7 @@ from sparsebayes.rows.dialect.numerals import (
     Numerals,
     find_numerals,
     looks_like_number,
+    refuse_fractions,
     with_thousands,
 )
 from sparsebayes.rows.dialect.opening import FileBytes
@@ -32,6 +33,8 @@ from sparsebayes.rows.table import TableError
 COMMENTS = ("#", "%", "//", "!")
 _LINES = 1000  # that are looked at
 _CHARACTERS = 1 << 20
+# Cells of Excel, no comments.
+_ERROR = re.compile(r"#(?:N/A|NV|[^\W\d_]+/?0?[!?])\s*(?:[-+.,;|\t\d]|$)", re.IGNORECASE)
 _CALLED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 
 
@@ -48,7 +51,7 @@ class Dialect:
     comments : tuple of str
         What lines begin with that are left out.
     n_comments : int
-        How many of these there are above the first row.
+        How many of these there are in the first 1000 lines.
     """
 
     encoding: str
@@ -76,7 +79,9 @@ class Dialect:
         if codecs.lookup(self.encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
             told.append(_CALLED.get(self.encoding, self.encoding.upper()))
         if layout.header is None:
-            told.append(f"no header: columns {layout.names[0]} to {layout.names[-1]}")
+            first, last = layout.names[0], layout.names[-1]
+            named = f"columns {first} to {last}" if first != last else f"column {first}"
+            told.append(f"no header: {named}")
         for count, what in ((self.n_comments, "comment line"), (layout.above, "line")):
             if count:
                 above = " above the header" if what == "line" else ""
@@ -112,9 +117,9 @@ def find_dialect(file: FileBytes, reading: Reading) -> Dialect:
             refusals.append(error)
     else:
         raise TableError(f"{file.name}: {refusals[0]}") from refusals[0]
-    above = sum(_is_comment(line, comments) for line in lines[: layout.first - 1])
-    above -= layout.header is not None and _is_comment(lines[layout.header - 1], comments)
-    return Dialect(encoding, delimiter, numerals, layout, comments, above)
+    left_out = sum(_is_comment(line, comments) for line in lines)
+    left_out -= layout.header is not None and _is_comment(lines[layout.header - 1], comments)
+    return Dialect(encoding, delimiter, numerals, layout, comments, left_out)
 
 
 def numerals_of(
@@ -125,16 +130,23 @@ def numerals_of(
     unit: str = "line",
 ) -> Numerals:
     """How the numbers of a table are written."""
-    cells = [
-        (cell, f"{unit} {line}, column {layout.names[j]!r}")
-        for line, row in finder.rows
-        if line >= layout.first and len(row) == len(layout.names)
-        for j, cell in enumerate(row)
+    columns = {
+        j: [
+            (row[j], f"{unit} {line}, column {name!r}")
+            for line, row in finder.rows
+            if line >= layout.first and len(row) == len(layout.names)
+        ]
+        for j, name in enumerate(layout.names)
         if j not in layout.text
-    ]
+    }
+    cells = list(chain(*zip(*columns.values(), strict=True)))  # row by row
     if decimal is not None:
         return with_thousands(decimal, (cell for cell, _ in cells))
-    return find_numerals(cells, delimiter)
+    numerals = find_numerals(cells, delimiter)
+    if numerals.decimal == ",":
+        for column in columns.values():
+            refuse_fractions(column)
+    return numerals
 
 
 def _first_lines(file: FileBytes, encoding: str) -> list[str]:
@@ -161,7 +173,7 @@ def _comments(lines: Sequence[str]) -> tuple[str, ...]:
 
 def _is_comment(line: str, marks: tuple[str, ...]) -> bool:
     line = line.lstrip()
-    return bool(marks) and line.startswith(marks) and line[:4].upper() != "#N/A"
+    return bool(marks) and line.startswith(marks) and _ERROR.match(line) is None
 
 
 @dataclass(frozen=True)

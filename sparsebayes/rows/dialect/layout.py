@@ -112,8 +112,11 @@ class LayoutFinder:
                 f"line {self.rows[data][0]} holds numbers, but no line above it names the columns; "
                 "say which line does (option header), or 'none'"
             )
+        # A row whose numbers are all missing is the first one, and no header.
+        while len(named) > 1 and all(is_missing(self.rows[named[-1]][1][j]) for j in numeric):
+            named.pop()
         last = named[-1]
-        if len(named) > 1 and named[-2] == last - 1 and _are_units(self.rows[last][1]):
+        if len(named) > 1 and named[-2] == last - 1 and self._has_units(last):
             last -= 1
         return self._below(last)
 
@@ -171,11 +174,17 @@ class LayoutFinder:
         """The layout of a table whose header is this row."""
         line, names = self.rows[k]
         first, units = k + 1, []
-        if first < len(self.rows) and len(self.rows[first][1]) == len(names):
-            below = self.rows[first][1]
-            if _are_units(below) and not any(map(self.is_number, below)):
-                first, units = first + 1, [cell.strip() for cell in below]
+        below = self.rows[first][1] if first < len(self.rows) else []
+        if len(below) == len(names) and self._has_units(first):
+            first, units = first + 1, [cell.strip() for cell in below]
         return self._layout(names, line, first, k, units)
+
+    def _has_units(self, k: int) -> bool:
+        """Whether this row, below a header, holds units or is a line of dashes."""
+        cells = self.rows[k][1]
+        rest = [row for row in self.rows[k + 1 :] if len(row[1]) == len(cells) == self.width]
+        above = [cells[j] for j in self._columns_of_numbers(rest, False)]
+        return _are_units(cells, above) and not any(map(self.is_number, cells))
 
     def _given(self, line: int) -> TableLayout:
         """The layout of a table whose header is on this line."""
@@ -214,9 +223,13 @@ class LayoutFinder:
         return TableLayout(names, header, start, above, shown, frozenset(text), self.trailing)
 
 
-def _are_units(cells: Sequence[str]) -> bool:
-    """Whether all cells are units or empty, or a line under a header."""
+def _are_units(cells: Sequence[str], above: Sequence[str]) -> bool:
+    """Whether all cells are units or empty, some of them above numbers, or a line under a header.
+
+    Else m and A may be texts of the first row, and dashes its missing values.
+    """
     cells = [cell.strip() for cell in cells if cell.strip()]
-    if not cells:
-        return False
-    return all(map(_UNITS.fullmatch, cells)) or all(map(_RULE.fullmatch, cells))
+    if cells and all(map(_RULE.fullmatch, cells)):
+        return max(map(len, cells)) > len("--")
+    real = any(not is_missing(cell) for cell in above)
+    return real and all(map(_UNITS.fullmatch, cells))

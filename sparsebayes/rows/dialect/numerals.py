@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,7 +11,7 @@ MARKS = {".": "point", ",": "comma"}  # between whole numbers and fractions
 _BLANKS = "\u00a0\u2009\u202f"  # that typesetters put between thousands
 _MINUS = "\u2212"
 # In columns of text, where a dash may be a label.
-_ABSENT = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "<na>"))
+_ABSENT = frozenset(("", "na", "n/a", "#n/a", "#nv", "nan", "null", "<na>"))
 _ABSENT_NUMBERS = _ABSENT | {"none", "-", "--", "—", "–", "?", ".", "n.a."}
 _WITH_UNIT = re.compile(
     r"[-+]?(?:\d[\d.,]*)(?:[eE][-+]?\d+)?\s*(%|‰|°\s?[CFK]?|[A-Za-zµμΩ][A-Za-zµμΩ/²³0-9]{0,5})"
@@ -116,11 +116,27 @@ def find_numerals(cells: Iterable[tuple[str, str]], delimiter: str | None) -> Nu
                 "number of the file tells; say what the decimal mark is (option decimal, '.' or "
                 "',')"
             )
-    return Numerals()
+    return with_thousands(".", (cell for cell, _ in cells), sure=False)
 
 
-def with_thousands(decimal: str, cells: Iterable[str]) -> Numerals:
+def refuse_fractions(column: Sequence[tuple[str, str]]) -> None:
+    """ValueError if all numbers of a column are such as 48.123, though others have decimal commas.
+
+    Numbers above a thousand would be mixed with smaller or larger ones; these may be fractions of
+    another program.
+    """
+    numbers = [one for one in column if looks_like_number(one[0])]
+    if numbers and all("." in cell and decimal_told_by(cell) == "either" for cell, _ in numbers):
+        cell, place = numbers[0]
+        raise ValueError(
+            f"{place}: {cell.strip()!r} may be a fraction or a number above a thousand, though "
+            "other columns have decimal commas; say what the decimal mark is (option decimal, '.' "
+            "or ',')"
+        )
+
+
+def with_thousands(decimal: str, cells: Iterable[str], *, sure: bool = True) -> Numerals:
     """Numbers with a known decimal mark, and what stands between their thousands."""
     grammar = _grammar(decimal, True)
     found = (match["between"] for cell in cells if (match := grammar.fullmatch(cell)) is not None)
-    return Numerals(decimal, True, next(filter(None, found), ""))
+    return Numerals(decimal, sure, next(filter(None, found), ""))

@@ -116,3 +116,18 @@ def test_only_texts(folder, capsys):
     for kind in ("blue", "green", "red"):
         assert np.ptp(means[kind == KIND]) == 0
         assert abs(means[kind == KIND][0] - Y[kind == KIND].mean()) < 0.3
+
+
+def test_compare_knows_the_texts_that_all_models_know(folder, capsys):
+    write_csv("all.csv", {"kind": KIND, "y": Y})
+    some = KIND != "green"
+    write_csv("some.csv", {"kind": KIND[some], "y": Y[some]})
+    for name in ("all", "some"):
+        argv = ["fit", f"{name}.csv", "--target", "y", "-o", f"{name}.skops", "--folds", "0"]
+        assert main([*argv, "--quiet", *FAST]) == 0
+    for models in (["all.skops", "some.skops"], ["some.skops", "all.skops"]):
+        assert main(["compare", *models, "--data", "some.csv", "--quiet"]) == 0
+        argv = ["compare", *models, "--data", "all.csv"]
+        fails(capsys, argv, "'green' is not known to the model, which knows 'blue', 'red'")
+    assert main(["inspect", "all.skops", "--figures", "f"]) == 0
+    assert "no effects.png: the inputs 'kind' are text" in capsys.readouterr().out
