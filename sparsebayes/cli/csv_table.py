@@ -6,6 +6,7 @@ import csv
 import io
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from sparsebayes.cli.arguments.tables import OPTIONS
 from sparsebayes.rows.dialect.reading import Reading
 from sparsebayes.rows.files import open_file
 from sparsebayes.rows.missing import CompleteRows
-from sparsebayes.rows.table import Table, TableFile
+from sparsebayes.rows.table import Table, TableFile, is_number
+
+_RUN = ("=", "+", "-", "@", "\t", "\r")  # beginnings of what spreadsheets take for formulas
 
 TargetName = str | list[str] | None  # as a model file has it
 
@@ -71,17 +74,35 @@ def target_names(stored: TargetName, count: int) -> list[str]:
     return [stored or "y"] if count == 1 else [f"{stored or 'y'}{k}" for k in range(count)]
 
 
-def format_table(columns: Mapping[str, np.ndarray], *, header: bool = True) -> str:
-    """A CSV text; each number is written so that reading it back gives the same number."""
+def format_table(
+    columns: Mapping[str, np.ndarray], *, header: bool = True, formulas: bool = False
+) -> str:
+    """A CSV text; each number is written so that reading it back gives the same number.
+
+    Text that a spreadsheet would run has an apostrophe before it, unless `formulas` keeps it.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
+    cells = [values.tolist() for values in columns.values()]
+    names = list(columns)
+    if not formulas:
+        names, *cells = [list(map(_harmless, column)) for column in (names, *cells)]
     if header:
-        writer.writerow(columns)
-    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
+        writer.writerow(names)
+    writer.writerows(zip(*cells, strict=True))
     return stream.getvalue()
 
 
-def csv_pieces(parts: Iterable[Mapping[str, np.ndarray]]) -> Iterator[str]:
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet runs; numbers stay, also as text."""
+    if isinstance(cell, str) and cell.startswith(_RUN) and not is_number(cell):
+        return f"'{cell}"
+    return cell
+
+
+def csv_pieces(
+    parts: Iterable[Mapping[str, np.ndarray]], *, formulas: bool = False
+) -> Iterator[str]:
     """A CSV text, piece by piece."""
     for k, columns in enumerate(parts):
-        yield format_table(columns, header=k == 0)
+        yield format_table(columns, header=k == 0, formulas=formulas)

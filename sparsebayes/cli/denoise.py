@@ -146,7 +146,9 @@ def _column(args: Namespace) -> Media:
         half = float(ndtri(0.5 + 0.5 * (args.coverage or _COVERAGE))) * std
         columns = {name: np.array(table.texts(name), dtype=object) for name in kept}
         results = (signal, std, signal - half, signal + half)
-        return format_table(columns | dict(zip(_RESULTS, results, strict=True))).encode()
+        return format_table(
+            columns | dict(zip(_RESULTS, results, strict=True)), formulas=args.formulas
+        ).encode()
 
     about = f"{len(table)} rows, column {name}"
     values = table.values([name])[:, 0]

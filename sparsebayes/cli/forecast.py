@@ -71,7 +71,7 @@ def run(args: Namespace) -> Answer:
         labelled = _table(found, args)
         files: dict[Path, bytes] = {}
         if args.output:
-            files[Path(args.output)] = format_table(labelled).encode()
+            files[Path(args.output)] = format_table(labelled, formulas=args.formulas).encode()
         if args.figure:
             files[Path(args.figure)] = _figure(found[0], args.coverage)
         rows = _of_several(found, args) if args.id else _of_one(found[0], args)

@@ -45,7 +45,7 @@ def run(args: Namespace) -> Answer:
         parts = list(predictions)
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     else:
-        pieces = (piece.encode() for piece in csv_pieces(predictions))
+        pieces = (piece.encode() for piece in csv_pieces(predictions, formulas=args.formulas))
         written = write_outputs({Path(args.output or STANDARD): pieces})
     told = f"{predictions.n_written} rows written to {written[0]}" if written else ""
     notes = predictions.notes + ([predictions.warning] if predictions.warning else [])

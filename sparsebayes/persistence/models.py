@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -297,17 +298,26 @@ def _name(path: Source) -> str:
 
 
 def _read(path: Source) -> bytes:
-    """The bytes of a file, unless they are too many."""
+    """The bytes of a file or a stream, unless they are too many."""
     if not isinstance(path, (str, os.PathLike)):
-        content = bytearray()
-        while piece := path.read(_PIECE):
-            content += piece
-            archive.check_size(len(content))
-        return bytes(content)
+        return _read_stream(path)
     with open(path, "rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        archive.check_size(size)
-        return stream.read(size)
+        found = os.fstat(stream.fileno())
+        if not stat.S_ISREG(found.st_mode):  # a pipe
+            return _read_stream(stream)
+        archive.check_size(found.st_size)
+        return stream.read(found.st_size)
+
+
+def _read_stream(stream: IO[bytes]) -> bytes:
+    """All that a stream gives; of what is no model file the beginning."""
+    content = bytearray()
+    while piece := stream.read(_PIECE):
+        content += piece
+        archive.check_size(len(content))
+        if not content.startswith(b"PK"):  # no zip archive; it may have no end
+            break
+    return bytes(content)
 
 
 def _are_names(names: Any) -> bool:

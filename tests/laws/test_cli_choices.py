@@ -27,6 +27,12 @@ WORDS_OR_NUMBER = {
     ("fit", "noise"): "sparsebayes._rvm.options:NOISES",
     ("denoise", "prior"): "sparsebayes._rvm.options:PRIORS",
 }
+# Options of all commands that read a table. Their words are copies, since the library is not
+# imported for --help.
+COPIES = {
+    "decimal": "sparsebayes.rows.dialect.numerals:MARKS",
+    "missing": "sparsebayes.rows.missing:MISSING",
+}
 # Words of the command line itself: the library infers the task from the class of the model, and
 # takes class_weight="balanced" beside other values, and transform=None or "auto" beside its list.
 OWN = {
@@ -34,6 +40,7 @@ OWN = {
     ("fit", "class_weight"),
     ("forecast", "transform"),
     ("completion", "shell"),
+    ("fit", "categorical"),
 }
 
 
@@ -70,9 +77,18 @@ def test_every_choice_is_accounted_for():
         (command, name)
         for command in COMMANDS
         for name, action in options(command).items()
-        if action.choices is not None
+        if action.choices is not None and name not in COPIES
     }
     assert offered == CHOICES.keys() | OWN
+
+
+@pytest.mark.parametrize(("name", "path"), COPIES.items())
+def test_copies_are_the_librarys(name, path):
+    module, names = library(path)
+    offered = [options(command)[name].choices for command in COMMANDS if name in options(command)]
+    assert len(offered) > 2
+    for choices in offered:
+        assert list(choices) == list(getattr(module, names))
 
 
 @pytest.mark.parametrize(("option", "path"), CHOICES.items(), ids=str)

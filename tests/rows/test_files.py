@@ -1,7 +1,9 @@
 """Rows of CSV and Parquet files."""
 
 import builtins
+import os
 import re
+import threading
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +15,7 @@ from sparsebayes import RVC, RVR
 from sparsebayes.basis import RBF
 from sparsebayes.rows import CSV, Parquet
 from sparsebayes.rows.csv_reader import as_numbers
-from sparsebayes.rows.table import Column
+from sparsebayes.rows.table import Column, TableError
 
 RNG = np.random.default_rng(0)
 N = 1000
@@ -282,3 +284,25 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path):
     (tmp_path / "d.csv").write_text("b,a,c,y\n1,2,3,4\n")
     with pytest.raises(ValueError, match="the file has changed since it was opened"):
         list(source)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_pipe_is_read_as_often_as_one_likes(tmp_path):
+    """As of ``<(zcat data.csv.gz)`` in a shell."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    content = b"a;y\n" + b"".join(b"%d,5;%d\n" % (k, k % 3) for k in range(40))
+    writer = threading.Thread(target=lambda: fifo.write_bytes(content))
+    writer.start()
+    rows = CSV(fifo, target="y", chunk_rows=7)
+    writer.join()
+    for _ in range(2):
+        X = np.concatenate([X for X, _ in rows])
+        np.testing.assert_array_equal(X[:, 0], np.arange(40) + 0.5)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/urandom"])
+def test_a_device_is_refused(device):
+    with pytest.raises(TableError, match=f"{device}: is a device, which may have no end"):
+        CSV(device, target="y")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from sparsebayes._rvm.options import PRIORS
-from sparsebayes.cli.arguments.tables import add_reading
+from sparsebayes.cli.arguments.tables import add_reading, add_writing
 from sparsebayes.cli.arguments.types import axes, positive_whole, probability, word_or_number
 from sparsebayes.denoising import METHODS, NOISE_MODELS
 
@@ -89,6 +89,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     table.add_argument(
         "--coverage", type=probability, metavar="P", help="of lower and upper (0.95)"
     )
+    add_writing(parser)
     add_reading(parser)
     media = parser.add_argument_group("images and sounds")
     media.add_argument(

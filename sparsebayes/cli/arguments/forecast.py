@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction
 
-from sparsebayes.cli.arguments.tables import TABLE, add_reading
+from sparsebayes.cli.arguments.tables import TABLE, add_reading, add_writing
 from sparsebayes.cli.arguments.types import (
     positive_numbers,
     positive_whole,
@@ -119,4 +119,5 @@ def add_arguments(parser: ArgumentParser) -> None:
         "only if asked for, since it costs a second fit)",
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help="random seed (0)")
+    add_writing(parser)
     add_reading(parser)

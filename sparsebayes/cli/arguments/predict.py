@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from sparsebayes.cli.arguments.tables import TABLE, add_missing, add_reading
+from sparsebayes.cli.arguments.tables import TABLE, add_missing, add_reading, add_writing
 from sparsebayes.cli.arguments.types import positive_whole, probability
 
 EXAMPLES = (
@@ -29,6 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--coverage", type=probability, metavar="P", help="regression: of the interval (0.95)"
     )
     add_missing(parser, "predicts nothing for them: they keep their place, with empty cells")
+    add_writing(parser)
     add_reading(parser)
     inverse = parser.add_argument_group("calibration curves")
     inverse.add_argument(

@@ -44,6 +44,16 @@ def add_missing(parser: ArgumentParser, dropped: str) -> None:
     )
 
 
+def add_writing(parser: ArgumentParser) -> None:
+    """Add the option that says what is done with text that a spreadsheet would run."""
+    parser.add_argument(
+        "--formulas",
+        action="store_true",
+        help="write text that begins with =, +, - or @ as it is (default: with ' before it, so "
+        "that no spreadsheet runs it)",
+    )
+
+
 def _line_or_none(text: str) -> int | str:
     try:
         return text if text == "none" else positive_whole(text)

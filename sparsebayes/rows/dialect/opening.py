@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import tempfile
 import weakref
@@ -19,7 +20,7 @@ from sparsebayes.rows.table import TableError
 
 STDIN = "-"
 STDIN_NAME = "standard input"
-_MOST_PIPED = 4 << 30  # bytes of standard input that are kept in a temporary file
+_MOST_PIPED = 4 << 30  # bytes of a pipe that are kept in a temporary file
 _LOOKED_AT = 1 << 24  # bytes from which the encoding is found
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -45,12 +46,12 @@ _OTHERS = {
 
 
 class FileBytes:
-    """A file, or what was piped to standard input, that is read as often as one likes.
+    """A file, or what comes through a pipe, that is read as often as one likes.
 
     Parameters
     ----------
     path : str or path
-        "-" for standard input, which is kept in a temporary file.
+        "-" for standard input. What comes through a pipe is kept in a temporary file.
 
     Attributes
     ----------
@@ -62,13 +63,20 @@ class FileBytes:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = self.name = os.fspath(path)
-        if self.path == STDIN:
-            self.name, self.path = STDIN_NAME, _kept(sys.stdin.buffer)
-            weakref.finalize(self, os.unlink, self.path)
+        self.piped = self.path == STDIN
+        if self.piped:
+            self.name = STDIN_NAME
+            self._keep(sys.stdin.buffer)
         elif os.path.isdir(self.path):
             raise TableError(f"{self.name}: is a directory; name a file in it")
         elif not os.path.exists(self.path):
             raise TableError(f"{self.name}: no such file")
+        elif not os.path.isfile(self.path):
+            if not stat.S_ISFIFO(os.stat(self.path).st_mode):
+                raise TableError(f"{self.name}: is a device, which may have no end; name a file")
+            self.piped = True
+            with open(self.path, "rb") as stream:
+                self._keep(stream)
         with open(self.path, "rb") as stream:
             self.start = stream.read(8)
         if not self.start:
@@ -77,10 +85,15 @@ class FileBytes:
             if self.start.startswith(magic) and not self.is_parquet:
                 raise TableError(f"{self.name}: is {what}")
 
+    def _keep(self, stream: BinaryIO) -> None:
+        """Read a pipe to its end, into a file that is gone when this object is."""
+        self.path = _kept(stream, self.name)
+        weakref.finalize(self, os.unlink, self.path)
+
     @property
     def is_parquet(self) -> bool:
         """By the name, or by what was piped."""
-        piped = self.name == STDIN_NAME and self.start.startswith(b"PAR1")
+        piped = self.piped and self.start.startswith(b"PAR1")
         return piped or self.name.lower().endswith((".parquet", ".pq"))
 
     @property
@@ -159,7 +172,7 @@ class FileBytes:
         raise TableError(f"{self.name}: a binary file, not a table of text; export it as .csv")
 
 
-def _kept(stream: BinaryIO) -> str:
+def _kept(stream: BinaryIO, name: str) -> str:
     """The path of a temporary file with all that a stream gives."""
     handle, path = tempfile.mkstemp(prefix="sparsebayes-")
     try:
@@ -168,7 +181,7 @@ def _kept(stream: BinaryIO) -> str:
                 file.write(block)
                 if file.tell() > _MOST_PIPED:
                     raise TableError(
-                        f"{STDIN_NAME}: more than {_MOST_PIPED >> 30} GB; store it in a file and "
+                        f"{name}: more than {_MOST_PIPED >> 30} GB; store it in a file and "
                         "name that"
                     )
     except BaseException:

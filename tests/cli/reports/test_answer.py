@@ -56,6 +56,13 @@ def test_a_model_goes_through_pipes(folder):
         assert persistence.load(stream).n_features_in_ == 1
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_a_model_from_a_pipe_with_a_name(folder, model_file):
+    program = f"{sys.executable} -m sparsebayes inspect <(cat {model_file})"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+    assert "temperature" in done.stdout
+
+
 def test_a_stream_that_is_no_model(folder):
     Path("text").write_text("nothing")
     with open("text", "rb") as stream, pytest.raises(persistence.ModelFileError, match="'text' "):
