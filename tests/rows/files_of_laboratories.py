@@ -119,6 +119,11 @@ READ = {
         },
         None,
     ),
+    "more missing cells than numbers": (
+        b"t\tu\tv\n-455.790,7\tNA\tNA\n-41.562,8\tNA\tNA\nNA\tNA\t443.737,352\n",
+        {"t": [-455790.7, -41562.8, NAN], "u": [NAN] * 3, "v": [NAN, NAN, 443737.352]},
+        "separated by tabs, decimal comma, thousands set apart by .",
+    ),
     "dashes in the first row": (
         b"t,v\n-,--\n0,1.5\n0.5,-2\n",
         {"t": [NAN, 0, 0.5], "v": [NAN, 1.5, -2]},
@@ -248,6 +253,11 @@ REFUSED = {
         b"t,v\n0,1.5\n#DIV/0!,-2\n",
         {},
         r"line 3, column 't': '#DIV/0!' is not a number",
+    ),
+    "1.234 among tabs": (
+        b"t\tv\n1.234\t1\n2.345\t2\n",
+        {},
+        r"line 2, column 't': '1.234' may be a fraction.*option decimal",
     ),
     "both decimal marks": (
         b"t;v\n1,5;2.5\n2,5;3.5\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
-from sparsebayes.rows.dialect.numerals import looks_like_number
+from sparsebayes.rows.dialect.numerals import is_missing, looks_like_number
 
 BLANKS = " "  # any run of blanks and tabs
 ONE_COLUMN = "\x1f"  # nothing is between cells: there is one in each line
@@ -93,7 +93,7 @@ def _score(lines: Sequence[str], delimiter: str, decimal: str | None) -> float:
         for _, row in split(lines, delimiter):
             if delimiter != ONE_COLUMN and len(row) == 1:
                 continue
-            filled = [cell for cell in row if cell.strip()]
+            filled = [cell for cell in row if not is_missing(cell)]
             numbers = sum(looks_like_number(cell, decimal, blanks=blanks) for cell in filled)
             text = 0.0 if delimiter == ONE_COLUMN else _TEXT
             found[len(row)] = found.get(len(row), 0.0) + text + numbers / max(len(filled), 1)

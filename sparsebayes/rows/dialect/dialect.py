@@ -101,7 +101,10 @@ def find_dialect(file: FileBytes, reading: Reading) -> Dialect:
     bare = ["" if _is_comment(line, comments) else line for line in lines]
     given = reading.delimiter
     refusals: list[ValueError] = []
+    tabs = False  # whether they make a table whose numbers cannot be known; so would blanks
     for delimiter in [given] if given else find_delimiters(bare, reading.decimal):
+        if tabs and delimiter == BLANKS:
+            continue
         try:
             finder = LayoutFinder(
                 list(split(bare, delimiter)),
@@ -109,6 +112,7 @@ def find_dialect(file: FileBytes, reading: Reading) -> Dialect:
                 _Names(lines, comments, delimiter),
             )
             layout = finder.find(reading.header)
+            tabs = delimiter == "\t"
             numerals = numerals_of(finder, layout, reading.decimal, delimiter)
             break
         except csv.Error as error:

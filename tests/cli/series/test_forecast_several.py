@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ from tests.cli.tables import read_csv, write_csv
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    import_module("sparsebayes.summaries.describe")  # needs the class itself when it is imported
     # A model that is fitted at once.
     monkeypatch.setattr("sparsebayes.forecasting.Forecaster", partial(Forecaster, MODEL))
     return tmp_path
