@@ -36,7 +36,11 @@ def read_series(path: str, args: Namespace) -> tuple[Table, list[str]]:
     """All rows of a file, and notes of how it was read; rows may be empty, as gaps of series."""
     file = open_file(path, reading_of(args), keep_empty=True)
     (table,) = file.tables([], None)
-    return table, reading_notes(file)
+    notes, between = reading_notes(file), getattr(table, "n_between", 0)
+    if len(table.columns) == 1 and between:  # an empty line may have been meant as a gap
+        lines = "line was" if between == 1 else "lines were"
+        notes.append(f"{between} {lines} left out between the values; write NA for a missing one")
+    return table, notes
 
 
 def reading_notes(file: TableFile) -> list[str]:

@@ -79,6 +79,8 @@ class FitResult:
 def run(args: Namespace) -> Answer:
     """Fit, and write the files."""
     check_output(args.output, args.csv)
+    if args.folds == 1:
+        raise ValueError("--folds 1 leaves no rows to fit to; give 2 or more, or 0 for none")
     if args.figures:
         check_directory(args.figures)
     file, source, names, targets = _open(args)

@@ -30,6 +30,7 @@ from sparsebayes._support.validation import (
     check_limits,
     check_range,
     check_switches,
+    is_auto,
     remedies,
     whole_number,
 )
@@ -252,9 +253,9 @@ class ReducedRankGPR(
         check_calibrate(self.calibrate)
         check_switches(optimize=self.optimize, augment=self.augment, verbose=0)
         check_limits(self.max_iter, self.tol)
-        if isinstance(self.n_support, str):
-            check_choice("n_support", self.n_support, ("auto",))
-        else:
+        if not is_auto(self.n_support):
+            if isinstance(self.n_support, str):
+                raise ValueError(f"n_support must be 'auto' or a number, got {self.n_support!r}.")
             whole_number("n_support", self.n_support)
         for name in ("n_cycles", "n_search"):
             whole_number(name, getattr(self, name))

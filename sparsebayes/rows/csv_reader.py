@@ -63,6 +63,11 @@ class CellsTable(Table):
     def __len__(self) -> int:
         return len(self._lines)
 
+    @property
+    def n_between(self) -> int:
+        """Lines between the rows that are none: comments, or empty."""
+        return int(self._lines[-1] - self._lines[0]) + 1 - len(self._lines)
+
     def where(self, i: int, name: str) -> str:
         return f"{self.source}: {self._unit} {self._lines[i]}, column {name!r}"
 

@@ -57,7 +57,7 @@ class Answer:
             print(json.dumps(plain(told), allow_nan=False, ensure_ascii=False))
         elif self.text and not args.quiet:
             print(self.text, file=sys.stderr if to_stdout(args) else sys.stdout)
-        if not args.quiet:
+        if not (args.quiet or args.json):  # the object has them
             for note in self.notes:
                 print(f"sparsebayes: {note}", file=sys.stderr)
 

@@ -15,6 +15,8 @@ def check_directory(directory: str) -> None:
     """Raise before the work what would spoil the figures after it."""
     require("matplotlib", "--figures")
     path = Path(directory)
+    if directory == "-":
+        raise ValueError("--figures - : figures are several files; name a directory")
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"--figures: {directory!r} is not a directory")
 

@@ -192,3 +192,16 @@ def test_an_empty_name_is_refused(argv, name, folder, capsys):
 def test_stdin_is_read_once(folder, capsys):
     fails(capsys, ["predict", "-", "-"], "CSV and MODEL cannot both be stdin")
     fails(capsys, ["compare", "-", "m.skops", "--data", "-"], "--data and MODEL cannot both be")
+
+
+def test_options_that_cannot_be(folder, capsys):
+    fails(capsys, ["fit", "--figures", "-"], "figures are several files; name a directory")
+    fails(capsys, ["fit", "--folds", "1"], "give 2 or more, or 0 for none")
+
+
+@pytest.mark.parametrize(("text", "told"), [("v\n1\n\n3\n", "1 line was"), ("v\n1\n3\n", "")])
+def test_empty_lines_of_a_series_are_told(text, told, folder):
+    rows = "".join(f"{np.sin(k / 3):.3f}\n" for k in range(40))
+    Path("v.csv").write_text(text + rows)
+    out, _ = run("denoise", "v.csv", "-o", "w.csv")
+    assert told in out.decode() and ("left out between" in out.decode()) == bool(told)
