@@ -94,6 +94,7 @@ def test_models_are_compared_with_the_peer():
     assert cells[9].strip() == "−1.50"
 
 
+@pytest.mark.slow
 def test_moments_agree_with_the_draws_they_are_timed_against(monkeypatch):
     monkeypatch.setattr(inputs, "MODELS", {"process": inputs.process})
     records = dict(inputs.run("moments", quick=True))
@@ -103,6 +104,7 @@ def test_moments_agree_with_the_draws_they_are_timed_against(monkeypatch):
     assert "## Uncertain inputs" in page and "| process |" in page
 
 
+@pytest.mark.slow
 def test_samplers_and_fronts_are_timed():
     results = {name: dict(sampling.run(name, quick=True)) for name in sampling.SECTIONS}
     record = results["samplers"]["64"]

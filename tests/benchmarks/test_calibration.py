@@ -201,6 +201,7 @@ def test_friedman_has_unit_variance_and_the_noise_is_as_said():
     assert_allclose(np.linalg.lstsq(split.X_test, truth)[0][5:], 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_cost_and_many_inputs_are_measured_and_printed(yacht, monkeypatch):
     monkeypatch.setattr(many_inputs, "QUICK", (("linear", 30, 40),))
     monkeypatch.setattr(cost, "WARM_UP", 20)
