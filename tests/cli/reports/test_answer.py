@@ -1,5 +1,6 @@
 """Where the output of commands goes: stdout, stderr, files; --quiet; examples of --help."""
 
+import io
 import os
 import re
 import shlex
@@ -21,12 +22,24 @@ from tests.cli.tables import write_csv
 SIGNAL = {"y": np.sin(np.arange(64) / 7) + 0.1 * np.random.default_rng(0).standard_normal(64)}
 
 
-def run(*argv, stdin=None):
-    """The command line in a process of its own, with streams of bytes."""
+@pytest.fixture
+def run(capsysbinary, monkeypatch):
+    """The command line, with streams of bytes."""
+
+    def run_command(*argv, stdin=None):
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        assert main([*map(str, argv)]) == 0
+        out, err = capsysbinary.readouterr()
+        return out, err.decode()
+
+    return run_command
+
+
+def run_process(*argv):
+    """The same in a process of its own; what it writes to stdout."""
     command = [sys.executable, "-m", "sparsebayes", *map(str, argv)]
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout, done.stderr.decode()
+    return subprocess.run(command, capture_output=True, check=True).stdout
 
 
 def examples(command):
@@ -45,7 +58,7 @@ def test_examples_of_help_can_be_typed(command):
         assert make_parser([command]).parse_args(words).command == command
 
 
-def test_a_model_goes_through_pipes(folder):
+def test_a_model_goes_through_pipes(folder, run):
     model, report = run("fit", "--folds", "0", "-o", "-")
     assert "log evidence" in report
     told, _ = run("inspect", "-", stdin=model)
@@ -79,7 +92,7 @@ def test_a_stream_that_is_no_model(folder):
     ],
     ids=lambda argv: argv[0],
 )
-def test_output_to_stdout_is_that_of_the_file(argv, folder, model_file):
+def test_output_to_stdout_is_that_of_the_file(argv, folder, model_file, run):
     write_csv("y.csv", SIGNAL)
     write_csv("t.csv", {"temperature": [150.0, 250.0]})
     argv = [model_file if word == "MODEL" else word for word in argv]
@@ -136,7 +149,7 @@ def test_completion_names_commands_and_options(shell, capsys):
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_bash_completes(folder):
+def test_bash_completes(folder, run):
     script, _ = run("completion", "bash")
     Path("complete.sh").write_bytes(script)
     (name,) = re.findall(r"^complete .*-F (\w+) sparsebayes$", script.decode(), re.MULTILINE)
@@ -160,10 +173,9 @@ def test_bash_completes(folder):
 def test_dev_stdout_is_stdout(into, folder, model_file):
     write_csv("t.csv", {"temperature": [150.0, 250.0]})
     argv = [sys.executable, "-m", "sparsebayes", "predict", model_file, "t.csv"]
-    wanted, _ = run(*argv[3:])
+    wanted = run_process(*argv[3:])
     if into == "pipe":
-        told, _ = run(*argv[3:], "-o", "/dev/stdout")
-        assert told == wanted
+        assert run_process(*argv[3:], "-o", "/dev/stdout") == wanted
         return
     before = os.stat("/dev/stdout", follow_symlinks=False)
     with open("out.csv", "wb") as stream:
@@ -200,7 +212,7 @@ def test_options_that_cannot_be(folder, capsys):
 
 
 @pytest.mark.parametrize(("text", "told"), [("v\n1\n\n3\n", "1 line was"), ("v\n1\n3\n", "")])
-def test_empty_lines_of_a_series_are_told(text, told, folder):
+def test_empty_lines_of_a_series_are_told(text, told, folder, run):
     rows = "".join(f"{np.sin(k / 3):.3f}\n" for k in range(40))
     Path("v.csv").write_text(text + rows)
     out, _ = run("denoise", "v.csv", "-o", "w.csv")
