@@ -56,10 +56,8 @@ def before_steps(steps: Any, found: Array, n_inputs: int) -> Array | None:
         return None
     # One input after the other goes from its lower end to its upper one, and nothing else moves.
     ends = np.tri(n_inputs + 1, n_inputs, -1, dtype=bool)
-    again, wanted = (
-        transformed(steps, np.where(ends, back[1], back[0])),
-        np.where(ends, *found[::-1]),
-    )
+    again = transformed(steps, np.where(ends, back[1], back[0]))
+    wanted = np.where(ends, found[1], found[0])
     same = np.allclose(again, wanted, rtol=1e-6, atol=1e-6 * np.ptp(found))
     return back if same else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
@@ -14,6 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sparsebayes._rvm.options import AdaptName
 from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import TargetName, target_names
+from sparsebayes.cli.reports.figures import new_panels
 from sparsebayes.persistence import final_estimator
 from sparsebayes.regression import RVR
 from sparsebayes.rows.table import MOST_DIFFERENT, Column, Table, TableError
@@ -117,7 +117,7 @@ class Regression:
 
         count = len(data.targets)
         if data.X.shape[1] > 1 or data.X.dtype == object:
-            return _error_figure(model, data, axes)
+            return _error_figure(model, data)
         return RegressionDisplay.from_estimator(
             model,
             data.X,
@@ -181,21 +181,17 @@ class Classification:
         ).figure_
 
 
-def _error_figure(model: Any, data: Any, axes: Callable[..., Any]) -> Any:
+def _error_figure(model: Any, data: Any) -> Any:
     """Targets against their predictions, a panel for each."""
     count = len(data.targets)
-    columns = min(count, 3)
-    rows = math.ceil(count / columns)
-    panels = np.ravel(axes(4.0 * columns, 4.0 * rows, columns, rows) if count > 1 else axes())
+    panels = new_panels(count, 4.0)
     values = _by_target(data.y), _by_target(model.predict(data.X))
-    for k, (panel, y, predicted) in enumerate(zip(panels[:count], *values, strict=True)):
+    for k, (panel, y, predicted) in enumerate(zip(panels, *values, strict=True)):
         PredictionErrorDisplay.from_predictions(
             y, predicted, kind="actual_vs_predicted", subsample=None, ax=panel
         )
         if count > 1:
             panel.set_title(data.targets[k])
-    for panel in panels[count:]:
-        panel.remove()
     return panels[0].figure
 
 

@@ -65,10 +65,9 @@ def test_methods_are_documented(name):
 
 def target_of(name, module):
     """What a name under "See Also" stands for: a neighbour, or a full path."""
-    try:
-        return getattr(importlib.import_module(module), name)
-    except AttributeError:
-        pass
+    neighbours = importlib.import_module(module)
+    if hasattr(neighbours, name):
+        return getattr(neighbours, name)
     place, _, last = name.rpartition(".")
     try:
         return importlib.import_module(name)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import math
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sparsebayes._support.optional import require
 
 _DPI = 120
+_COLUMNS = 3  # panels side by side
 
 
 def check_directory(directory: str) -> None:
@@ -29,6 +33,18 @@ def new_axes(
 
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure.subplots(rows, columns, sharex=sharex)
+
+
+def new_panels(count: int, height: float) -> Any:
+    """So many axes of one Figure, three side by side at most; `height` is that of a row."""
+    if count == 1:
+        return np.ravel(new_axes())
+    columns = min(count, _COLUMNS)
+    rows = math.ceil(count / columns)
+    panels = np.ravel(new_axes(4.0 * columns, height * rows, columns, rows))
+    for unused in panels[count:]:
+        unused.remove()
+    return panels[:count]
 
 
 def png(figure: Any) -> bytes:

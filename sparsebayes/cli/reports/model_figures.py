@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from pathlib import Path
 
@@ -10,12 +9,11 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from sparsebayes.cli.csv_table import target_names
-from sparsebayes.cli.reports.figures import new_axes, png
+from sparsebayes.cli.reports.figures import new_axes, new_panels, png
 from sparsebayes.cli.text_inputs import stored_levels
 from sparsebayes.persistence import StoredModel
 
 _INPUTS = 12  # that have a panel at most
-_COLUMNS = 3
 
 
 def model_figures(record: StoredModel, directory: Path) -> tuple[dict[Path, bytes], list[str]]:
@@ -46,11 +44,6 @@ def _effects(record: StoredModel) -> bytes:
     count = int(model.n_features_in_)
     if count > _INPUTS:
         raise ValueError(f"the model has {count} inputs, and {_INPUTS} are drawn at most")
-    columns = min(count, _COLUMNS)
-    rows = math.ceil(count / columns)
-    panels = np.ravel(new_axes(max(8, 4 * columns), 5 if count == 1 else 3.2 * rows, columns, rows))
-    for unused in panels[count:]:
-        unused.remove()
     targets = None
     if is_regressor(model):
         shape = np.shape(getattr(record.final, "weights_", ()))
@@ -59,7 +52,7 @@ def _effects(record: StoredModel) -> bytes:
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         display = EffectsDisplay.from_estimator(
             model,
-            axes=panels[:count],
+            axes=new_panels(count, 3.2),
             feature_names=record.feature_names or None,
             target_names=targets,
         )
