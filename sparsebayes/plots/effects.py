@@ -118,6 +118,9 @@ class EffectsDisplay:
             panel.set_xlabel(self.feature_names[j])
             if count > 1:
                 panel.axvline(self.at[j], color="0.7", linewidth=0.8, linestyle=":", zorder=0)
+        lows, highs = zip(*(panel.get_ylim() for panel in self.axes_), strict=True)
+        for panel in self.axes_:  # one scale, so that inputs can be compared
+            panel.set_ylim(min(lows), max(highs))
         self.axes_[0].set_ylabel(self.outputs[0] if one else self.ylabel)
         if not one:
             self.axes_[0].legend()
@@ -232,7 +235,7 @@ def _panels(count):
     columns = min(count, _COLUMNS)
     rows = math.ceil(count / columns)
     size = (_PANEL[0] * columns, _PANEL[1] * rows)
-    _, panels = plt.subplots(rows, columns, sharey=True, figsize=size, layout="constrained")
+    _, panels = plt.subplots(rows, columns, figsize=size, layout="constrained")
     panels = np.ravel(panels)
     for unused in panels[count:]:
         unused.remove()

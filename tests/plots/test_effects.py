@@ -42,6 +42,15 @@ def test_values_are_predictions_along_an_input(data, scaled):
         assert_allclose(line.get_ydata(), model.predict(rows))
 
 
+def test_inputs_are_drawn_on_one_scale(data):
+    X, y = data
+    axes = mpl.figure.Figure().subplots(1, 2)
+    shown = EffectsDisplay.from_estimator(RVR().fit(X, 100 * X[:, 0] + y), axes=axes)
+    first, second = (panel.get_ylim() for panel in shown.axes_)
+    assert first == second
+    assert first[0] <= shown.lower.min() and shown.upper.max() <= first[1]
+
+
 def test_rows_give_the_range_and_the_middle(data):
     X, y = data
     model = ReducedRankGPR(n_support=5).fit(X, y)
