@@ -1,0 +1,1 @@
+"""Every public name against inputs and arguments that nobody chose: `law` says what must hold."""
