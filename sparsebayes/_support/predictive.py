@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes._support.data import CheckedScoreMixin, check_inputs
 from sparsebayes._support.guesses.answers import guided
-from sparsebayes._support.validation import check_coverage, remedies, whole_number
+from sparsebayes._support.validation import check_coverage, whole_number
 
 if TYPE_CHECKING:
     from sparsebayes.engine.moments import Functions, Moments
@@ -118,7 +118,7 @@ class Predictive(Marginals):
         return scale[..., None] * rng.standard_normal(shape)
 
 
-class GaussianRegressorMixin(ABC):
+class GaussianRegressorMixin(CheckedScoreMixin, ABC):
     """The methods of a regressor whose predictions have a mean and a covariance."""
 
     @abstractmethod
@@ -295,10 +295,3 @@ def _given_noise(include_noise: Any, n_rows: int) -> float | Array | None:
         "include_noise must be True, False, or one finite noise variance >= 0 for each of the "
         f"{n_rows} rows of X, got {told}."
     )
-
-
-def check_inputs(model: Any, X: Any) -> Array:
-    """Inputs to predict at as an array of floats, for a model that is fitted; or a clear error."""
-    check_is_fitted(model)
-    with remedies():
-        return validate_data(model, X, dtype=np.float64, reset=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -74,33 +72,11 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], *, or_none: bo
         raise ValueError(f"{name} must be one of {listed}, got {value!r}{remedy}.")
 
 
-def check_labels(y: np.ndarray) -> None:
-    """Labels can be put in order, or a clear error."""
-    kinds = sorted({type(label).__name__ for label in y.tolist()})
-    if y.dtype == object and len(kinds) > 1:
-        raise ValueError(
-            f"y mixes labels of different types, {', '.join(kinds)}; "
-            "use one type, and drop samples without a label."
-        )
-
-
-def check_range(y: np.ndarray) -> None:
+def check_range(y: np.ndarray, name: str = "y") -> None:
     """The squares of the targets are numbers, or a clear error."""
-    largest = float(np.abs(y).max())
+    largest = float(np.abs(y).max(initial=0.0))
     if largest > 0 and not 1e-60 < largest < 1e60:
         raise ValueError(
-            f"The largest target is {largest:.3g}, and its square is out of range; "
-            "rescale y to between 1e-60 and 1e60."
+            f"The largest {'target' if name == 'y' else f'value of {name}'} is {largest:.3g}, and "
+            f"its square is out of range; rescale {name} to between 1e-60 and 1e60."
         )
-
-
-@contextmanager
-def remedies() -> Iterator[None]:
-    """Add to scikit-learn's errors about values that are no numbers what to do about them."""
-    try:
-        yield
-    except ValueError as error:
-        text = str(error)
-        if "contains NaN" in text or "contains infinity" in text:
-            raise ValueError(f"{text}\nDrop these samples or repair their values.") from error
-        raise

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.signal import lfilter
 
+from sparsebayes._support.data import check_numbers
 from sparsebayes._support.validation import check_choice, positive_number, whole_number
 
 Array = np.ndarray
@@ -339,7 +340,7 @@ def lagged(series: Any, lags: int = 16, step: int = 6, horizon: int = 6) -> tupl
     >>> X.tolist(), y.tolist()
     ([[1.0, 0.0], [2.0, 1.0], [3.0, 2.0]], [3.0, 4.0, 5.0])
     """
-    z = np.asarray(series, dtype=float)
+    z = check_numbers("series", series)
     if z.ndim != 1:
         raise ValueError(f"series must have one dimension, got shape {z.shape}.")
     for name, value in (("lags", lags), ("step", step), ("horizon", horizon)):

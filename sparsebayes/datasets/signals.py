@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import expit, logsumexp
 
+from sparsebayes._support.data import check_numbers, check_size
 from sparsebayes._support.validation import as_number, check_choice, whole_number
 
 Array = np.ndarray
@@ -243,7 +244,7 @@ def gauss_snake_proba(
     >>> gauss_snake_proba([[2.0, 0.0], [2.0, 2.0], [2.5, 1.5]]).round(2)
     array([0.  , 0.97, 0.5 ])
     """
-    X = np.asarray(X, dtype=float)
+    X = check_size("X", check_numbers("X", X, ensure_min_samples=0))
     if X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"X must have two columns, one for each input, got shape {X.shape}.")
     centers, scale = _snake(n_gaussians, separation, wiggle, width)

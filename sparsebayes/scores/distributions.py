@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
+from sparsebayes._support.data import check_numbers, check_size, check_weights
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import check_coverage
 
@@ -274,7 +273,7 @@ def pit_values(y: Any, mean: Any, std: Any) -> Array:
 
 
 def _column(values: Any, name: str) -> Array:
-    values = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+    values = check_size(name, check_numbers(name, values))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -312,9 +311,4 @@ def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
         return values
     if sample_weight is None:
         return float(np.mean(values))
-    weights = _check_sample_weight(
-        sample_weight, values, dtype=np.float64, ensure_non_negative=True
-    )
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every sample; give some weight.")
-    return float(np.average(values, weights=weights))
+    return float(np.average(values, weights=check_weights(sample_weight, values)))

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from tests.fuzz import inputs
 from tests.fuzz.law import Case
 
-PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {}
+PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
+    "inputs": inputs.cases,
+}
