@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from sparsebayes._support.data import check_numbers, check_size, check_weights
+from sparsebayes._support.data import LARGEST, check_numbers, check_size, check_weights
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import check_coverage
 
@@ -284,6 +284,11 @@ def _column(values: Any, name: str) -> Array:
 def _positive(std: Array) -> Array:
     if not (std > 0).all():
         raise ValueError(f"std must be positive, got {std.min():g} among its values.")
+    if std.min(initial=1.0) < 1.0 / LARGEST:
+        raise ValueError(
+            f"std has {std.min():g} among its values, and its square is out of range; rescale it, "
+            f"y and mean, so that it is at least {1.0 / LARGEST:g}."
+        )
     return std
 
 
