@@ -239,13 +239,14 @@ def check_labels(y: Any, model: Any = None, *, name: str = "y") -> Array:
         largest = float(np.abs(y).max(initial=0)) if y.dtype.kind == "f" else 0.0
         if largest > _LARGEST_LABEL:
             raise ValueError(f"{name} has the label {largest:g}; use small whole numbers, or text.")
-        check_classification_targets(y)
     kinds = sorted({type(label).__name__ for label in y.tolist()})
     if y.dtype == object and len(kinds) > 1:
         raise ValueError(
             f"{name} mixes labels of different types, {', '.join(kinds)}; "
             "use one type, and drop samples without a label."
         )
+    with remedies(name):
+        check_classification_targets(y)
     return y
 
 

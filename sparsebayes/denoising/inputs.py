@@ -42,7 +42,7 @@ def check_positions(t: Any, layout: Layout) -> Array:
     positions = check_numbers("t", t)
     if len(layout.axes) != 1 or positions.shape != layout.signal_shape:
         raise ValueError(
-            f"t must have one position for each sample of a one-dimensional signal, "
+            f"t must have one position for each sample of a one-dimensional signal y, "
             f"{layout.signal_shape}, got shape {positions.shape}."
         )
     return positions

@@ -20,7 +20,6 @@ from sparsebayes._support.data import (
     CheckedScoreMixin,
     check_fit,
     check_numbers,
-    check_plain,
     remedies,
 )
 from sparsebayes._support.guesses.mixin import GuidedMixin
@@ -221,7 +220,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
         ndarray, (n,), or a tuple with the standard deviations or the covariance
             After a fit to K targets, (n, K).
         """
-        X = check_plain("X", X)
+        check_size("X", check_numbers("X", X, ensure_2d=True))
         with remedies("X"):
             return super().predict(X, return_std=return_std, return_cov=return_cov)
 

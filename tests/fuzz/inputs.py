@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,10 @@ from tests.fuzz.routes import Route, routes
 
 def cases(rng: np.random.Generator) -> Iterator[Case]:
     """First each entry for each parameter, in random order, then several at once without an end."""
-    every = routes()
-    systematic = [
-        (route, {parameter: (entry,)})
-        for route in every
-        for parameter in route.good
-        for entry in ALL
-    ]
-    for index in rng.permutation(len(systematic)):
-        case = case_of(*systematic[index])
+    every, single = routes(), _single()
+    for index in rng.permutation(len(single)):
+        route, parameter, entry = single[index]
+        case = case_of(route, {parameter: (entry,)})
         if case is not None:
             yield case
     several = combinations(rng)
@@ -31,6 +27,11 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
         case = case_of(route, {name: next(several) for name in route.good})
         if case is not None:
             yield case
+
+
+@cache
+def _single() -> list[tuple[Route, str, str]]:
+    return [(route, name, entry) for route in routes() for name in route.good for entry in ALL]
 
 
 def case_of(route: Route, entries: dict[str, tuple[str, ...]]) -> Case | None:

@@ -9,6 +9,7 @@ import copy
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -157,8 +158,9 @@ class Route:
     named: bool = True
 
 
+@cache
 def routes() -> list[Route]:
-    """All routes."""
+    """All routes; making them fits each estimator once."""
     return [*_functions(), *_fits(), *_methods()]
 
 

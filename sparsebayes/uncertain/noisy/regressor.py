@@ -6,7 +6,6 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
-from numpy.linalg import LinAlgError
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -217,14 +216,7 @@ class NoisyInputGPR(
         )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         reporter = Reporter(type(self).__name__, self.verbose)
-        try:
-            found = method.learn(space, data, variance, rng, reporter)
-        except LinAlgError as error:
-            raise ValueError(
-                f"The covariance of the samples at the observed X is lost in rounding: X has "
-                f"variances of {X.var(axis=0).min():.3g} and more, input_noise of up to "
-                f"{data.variances.max():.3g}. Check the units of both, or raise noise."
-            ) from error
+        found = method.learn(space, data, variance, rng, reporter)
         self._store(method, offset, found.moved(shift) if shift.any() else found)
         return self
 
