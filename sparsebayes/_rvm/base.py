@@ -21,6 +21,7 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.summary import NamedSummaryMixin
+from sparsebayes._support.time_limit import OutOfTime, check_max_time
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
@@ -33,6 +34,7 @@ from sparsebayes.engine import (
     Problem,
     Solution,
     Solver,
+    Stop,
     run,
 )
 
@@ -53,6 +55,7 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
     augment: Any
     bias: Any
     max_iter: Any
+    max_time: Any
     tol: Any
     random_state: Any
     verbose: Any
@@ -78,6 +81,7 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
         as_augment(self.augment)
         check_choice("adapt", self.adapt, ADAPTS, or_none=True)
         check_limits(self.max_iter, self.tol)
+        check_max_time(self.max_time)
         return as_solver(self.solver)
 
     def _check_data(
@@ -171,10 +175,16 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
     def _run(
         self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None
     ) -> Solution:
-        """The end of a search; `tol` is that of 1000 samples."""
+        """The end of a search; `tol` is that of 1000 samples.
+
+        Without `report` nobody would keep what was found when the time is up.
+        """
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         tol *= max(1.0, problem.n_samples / 1000.0)
-        return run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
+        found = run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
+        if report is None and found.stop is Stop.MAX_TIME:
+            raise OutOfTime
+        return found
 
     def _keep(self, basis: Basis, functions: Array) -> None:
         """Keep these functions, numbered in the order of the basis."""
