@@ -21,7 +21,7 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.time_limit import OutOfTime, check_max_time
+from sparsebayes._support.time_limit import OutOfTime
 from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
@@ -81,7 +81,6 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
         as_augment(self.augment)
         check_choice("adapt", self.adapt, ADAPTS, or_none=True)
         check_limits(self.max_iter, self.tol)
-        check_max_time(self.max_time)
         return as_solver(self.solver)
 
     def _check_data(

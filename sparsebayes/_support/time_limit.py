@@ -81,6 +81,12 @@ def time_is_up() -> bool:
     return True
 
 
+def end_in_time(intermediate_result: Any) -> None:
+    """A callback of `scipy.optimize.minimize`: it ends with the best point when the time is up."""
+    if time_is_up():
+        raise StopIteration
+
+
 def current_limit() -> Limit | None:
     """The limit that holds, for threads: they do not know of it by themselves."""
     return _current.get()

@@ -155,7 +155,7 @@ def run_each(
             counter.count()
     for name, (_, caught) in zip(names, found, strict=True):
         for message, category in caught:
-            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=5)
+            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=6)
     return [result for result, _ in found]
 
 

@@ -16,6 +16,8 @@ from sparsebayes._support.batching import batches, memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.optional import require
 from sparsebayes._support.summary import NamedSummaryMixin
+from sparsebayes._support.time_limit import share_of_time
+from sparsebayes._support.timed import timed
 from sparsebayes._support.validation import remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
@@ -33,6 +35,8 @@ from sparsebayes.pareto.inputs import (
 )
 
 Array = np.ndarray
+
+_START = 0.5  # of the time of a fit, where that is limited, for the machine to start from
 
 
 class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEstimator):
@@ -53,6 +57,9 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         number of kernels and, as a tie-breaker below 1, ``ν/(1 + ν)``; "l1" is ν itself.
     n_evaluations : int, default=100000
         How many classifiers are tried.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: then it ends with the front found until then,
+        and a warning is given.
     population : int, default=100
         How many of them live at a time.
     bias : bool, default=True
@@ -138,6 +145,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         *,
         penalty: PenaltyName = "l0+",
         n_evaluations: int = 100_000,
+        max_time: float | None = None,
         population: int = 100,
         bias: bool = True,
         seeds: SeedName | None = "rvc",
@@ -148,6 +156,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         self.basis = basis
         self.penalty = penalty
         self.n_evaluations = n_evaluations
+        self.max_time = max_time
         self.population = population
         self.bias = bias
         self.seeds = seeds
@@ -162,6 +171,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         tags.input_tags.pairwise = precomputed or isinstance(self.basis, Precomputed)
         return tags
 
+    @timed
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ParetoClassifier:
         """Evolve the front.
 
@@ -255,7 +265,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         if self.seeds is None:
             return basis, weights
         machine = RVC(self.basis, link="logit", bias=self.bias, calibrate=None, random_state=0)
-        with warnings.catch_warnings():  # a start need not have converged
+        with share_of_time(_START), warnings.catch_warnings():  # a start need not have converged
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, positive)
         kept = machine.relevance_ - bool(self.bias)  # its bias is number 0

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
-from sparsebayes._support.time_limit import share_of_time, time_is_up
+from sparsebayes._support.time_limit import end_in_time, share_of_time, time_is_up
 from sparsebayes.engine.model.design import Dense
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import AdaptableProblem
@@ -485,12 +485,8 @@ def polish(
         slopes = at.derivatives(new)[2]
         return -new.objective, -family.slopes(point, used[at.used(new.active)], slopes)
 
-    def look(intermediate_result: OptimizeResult) -> None:
-        if time_is_up():
-            raise StopIteration
-
     minimize(
-        lowered, theta, jac=True, method="L-BFGS-B", callback=look,
+        lowered, theta, jac=True, method="L-BFGS-B", callback=end_in_time,
         bounds=list(zip(family.lower, family.upper, strict=True)),
         options={
             "maxiter": _POLISH_STEPS, "gtol": FLAT,
