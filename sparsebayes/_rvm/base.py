@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from sparsebayes._rvm.augment import Augmentation, KeptWeights, RowSummary, TrainingRows, summarise
@@ -21,7 +20,13 @@ from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_choice,
+    check_limits,
+    check_switches,
+    remedies,
+)
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
 from sparsebayes.basis.kernels import centres_of
@@ -172,7 +177,7 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
         self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None
     ) -> Solution:
         """The end of a search; `tol` is that of 1000 samples."""
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         tol *= max(1.0, problem.n_samples / 1000.0)
         return run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
 

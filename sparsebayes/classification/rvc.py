@@ -15,7 +15,7 @@ from sparsebayes._rvm.options import AdaptName, PriorName, SolverName
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.calibration import as_folds, check_calibrate, is_splitter
 from sparsebayes._support.predictive import check_inputs
-from sparsebayes._support.validation import check_labels, check_switches
+from sparsebayes._support.validation import as_n_jobs, check_labels, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS
 from sparsebayes.basis.names import BasisLike
@@ -274,6 +274,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         check_likelihood(self.link, self.inference, self.multi_class)
         check_calibrate(self.calibrate)
         check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
+        as_n_jobs(self.n_jobs, 1)
         for name in ("estimators_", "_temperature", "offset_", "noise_variance_", "_sigma_root"):
             self.__dict__.pop(name, None)
         self.approximation_ = None
@@ -391,6 +392,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             Only if asked for.
         """
         X = check_inputs(self, X)
+        check_switches(return_std=return_std)
         if return_std and self._by_least_squares:
             mean, variance = least_squares.outputs(self).marginal(X)
             return mean, np.sqrt(variance)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.validation import whole_number
 from sparsebayes.export.exported import ExportedModel
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.export.programs.program import INPUT, Program, ProgramStep, checked_step
@@ -76,6 +77,8 @@ def to_json(
         "outputs": program.outputs,
         "examples": program.examples.tolist(),
     }
+    if indent is not None:
+        whole_number("indent", indent, 0)
     return json.dumps(record, allow_nan=False, ensure_ascii=False, indent=indent)
 
 

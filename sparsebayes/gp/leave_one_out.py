@@ -12,16 +12,35 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._support.calibration import interval_width
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_coverage,
+    check_switches,
+    naming,
+    whole_number,
+)
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
+
+
+def _check_noise(name: str, noise: Any, n_samples: int) -> Array:
+    """A variance, or one for each sample; or a clear error."""
+    with naming(name, noise):
+        found = np.asarray(noise, dtype=np.float64)
+    least, most = found.min(initial=np.inf), found.max(initial=-np.inf)
+    if found.shape not in ((), (n_samples,)) or not (least >= 0 and most < np.inf):
+        raise ValueError(
+            f"{name} must be a variance >= 0, or one for each of the {n_samples} samples, "
+            f"got {noise!r}."
+        )
+    return found
 
 
 def loo_log_predictive(
@@ -79,12 +98,8 @@ def loo_log_predictive(
     X = check_array(X, dtype=np.float64)
     y = check_array(y, dtype=np.float64, ensure_2d=False)
     check_consistent_length(X, y)
-    noise = np.asarray(noise, dtype=np.float64)
-    if noise.shape not in ((), (len(X),)) or not np.all(noise >= 0):
-        raise ValueError(
-            f"noise must be a variance >= 0, or one for each of the {len(X)} samples, "
-            f"got {noise!r}."
-        )
+    noise = _check_noise("noise", noise, len(X))
+    check_switches(eval_gradient=eval_gradient)
     targets = y.reshape(len(X), -1)
     K = kernel(X)
     K[np.diag_indices_from(K)] += noise
@@ -240,14 +255,15 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
 
         bounds = kernel.bounds
         starts = [kernel.theta]
-        if self.n_restarts_optimizer > 0:
+        more = whole_number("n_restarts_optimizer", self.n_restarts_optimizer, 0)
+        if more > 0:
             if not np.isfinite(bounds).all():
                 raise ValueError(
                     "n_restarts_optimizer > 0 needs finite bounds of all parameters of kernel, "
                     f"got {self.kernel}."
                 )
-            rng = check_random_state(self.random_state)
-            starts += list(rng.uniform(*bounds.T, (self.n_restarts_optimizer, len(bounds))))
+            low, high = bounds.T
+            starts += list(as_random_state(self.random_state).uniform(low, high, (more, low.size)))
         found = [self._minimise(loss, np.clip(start, *bounds.T), bounds) for start in starts]
         theta, _ = min(found, key=lambda pair: pair[1])
         return kernel.clone_with_theta(theta)

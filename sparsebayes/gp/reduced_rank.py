@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
@@ -26,6 +25,7 @@ from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
+    as_random_state,
     check_choice,
     check_limits,
     check_range,
@@ -270,7 +270,7 @@ class ReducedRankGPR(
         scale: float,
     ) -> None:
         """Take turns in selecting and optimising, keep the best, and polish it."""
-        rng = check_random_state(self.random_state)
+        rng = as_random_state(self.random_state)
         distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
         by_kernel = bool(self.optimize) and kernel.n_dims > 0
         by_noise = noise_bounds is not None

@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._support.batching import batches, memory_budget
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.optional import require
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import remedies
+from sparsebayes._support.validation import as_random_state, remedies
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.basis.names import BasisLike
@@ -184,7 +183,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         with remedies():
             X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_ = two_classes(y)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         positive = y == self.classes_[1]
         X, positive, X_val, positive_val = self._parts(X, positive, X_val, y_val, rng)
         with one_thread():

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from sparsebayes._support.validation import as_number, check_choice, whole_number
+from sparsebayes._support.validation import as_number, check_choice, finite_array, whole_number
 
 Array = np.ndarray
 RateName = Literal["held_out", "pooled", "train"]  # of which samples
@@ -98,6 +98,9 @@ def roc_hull(fpr: Any, tpr: Any) -> Array:
            [0.1, 0.8],
            [1. , 1. ]])
     """
+    fpr, tpr = check_rates("fpr", fpr), check_rates("tpr", tpr)
+    if fpr.size != tpr.size:
+        raise ValueError(f"fpr and tpr must have one length, got {fpr.size} and {tpr.size} rates.")
     points = np.column_stack(
         [np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]])]
     )
@@ -107,6 +110,14 @@ def roc_hull(fpr: Any, tpr: Any) -> Array:
             hull.pop()
         hull.append(point)
     return np.array(hull)
+
+
+def check_rates(name: str, rates: Any) -> Array:
+    """Rates between 0 and 1, or a clear error."""
+    found = finite_array(name, rates)
+    if not np.all((found >= 0.0) & (found <= 1.0)):
+        raise ValueError(f"{name} must lie between 0 and 1, got {rates!r}.")
+    return found
 
 
 def _turn(a: Array, b: Array, c: Array) -> float:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.validation import as_number, check_coverage, check_switches, finite_array
 
 Array = np.ndarray
+
+_LARGEST = 1e75  # of targets, predictions and their precisions: squares of ratios are numbers
 
 
 def negative_log_predictive_density(
@@ -274,16 +273,22 @@ def pit_values(y: Any, mean: Any, std: Any) -> Array:
 
 
 def _column(values: Any, name: str) -> Array:
-    values = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise ValueError(f"{name} must have shape (n_samples,), got {values.shape}.")
-    return values
+    """Numbers of all samples, or a clear error; a single column may be a table."""
+    found = finite_array(name, values, None)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1 or found.size == 0:
+        told = found.shape if found.ndim else repr(values)
+        raise ValueError(f"{name} must have shape (n_samples,), got {told}.")
+    if np.abs(found).max() > _LARGEST:
+        raise ValueError(
+            f"{name} must be at most {_LARGEST:g} in size, got {np.abs(found).max():g}."
+        )
+    return found
 
 
 def _positive(std: Array) -> Array:
-    if not (std > 0).all():
+    if not (std >= 1.0 / _LARGEST).all():
         raise ValueError(f"std must be positive, got {std.min():g} among its values.")
     return std
 
@@ -293,7 +298,8 @@ def _checked(y: Any, mean: Any, std: Any) -> tuple[Array, Array, Array]:
     y = _column(y, "y")
     others = []
     for name, values in (("mean", mean), ("std", std)):
-        values = np.full(y.shape, values) if isinstance(values, Real) else values
+        number = as_number(values)
+        values = values if number is None else np.full(y.shape, number)
         values = _column(values, name)
         if values.shape != y.shape:
             raise ValueError(f"{name} must have shape {y.shape} like y, got {values.shape}.")
@@ -306,15 +312,16 @@ def _half_width(std: Array, coverage: float) -> Array:
 
 
 def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
+    check_switches(per_sample=per_sample)
     if per_sample:
         if sample_weight is not None:
             raise ValueError("sample_weight weighs an average; with per_sample=True there is none.")
         return values
     if sample_weight is None:
         return float(np.mean(values))
-    weights = _check_sample_weight(
-        sample_weight, values, dtype=np.float64, ensure_non_negative=True
-    )
+    weights = finite_array("sample_weight", sample_weight, (len(values),))
+    if weights.min() < 0 or weights.sum() == np.inf:
+        raise ValueError(f"sample_weight must be numbers >= 0, got {sample_weight!r}.")
     if not weights.any():
         raise ValueError("sample_weight is zero for every sample; give some weight.")
     return float(np.average(values, weights=weights))

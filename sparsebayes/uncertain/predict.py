@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from sparsebayes._support.validation import remedies
+from sparsebayes._support.validation import check_switches, naming, remedies
 from sparsebayes.uncertain.moment_maps import MomentMethod, moment_map
 
 Array = np.ndarray
 
+_LARGEST = 1e75  # variance
 _ASYMMETRY = 1e-8  # of a covariance, relative to its largest entry
 
 
@@ -100,6 +101,7 @@ def predict_uncertain(
     >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], 4.0)
     >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], variances=[[4.0], [0.5]])
     """
+    check_switches(return_cross_cov=return_cross_cov, return_error=return_error)
     through = moment_map(model, method, n_samples=n_samples, random_state=random_state)
     mean, cov = check_gaussian(mean, cov, variances, getattr(model, "n_features_in_", None))
     found = through(mean, cov)
@@ -121,17 +123,17 @@ def check_gaussian(
 
     These are (n, D, D), (1, D, D) if all inputs share one, or variances (n, D); or a clear error.
     """
-    with remedies():
+    with naming("mean", mean), remedies():
         mean = check_array(mean, dtype=np.float64, input_name="mean")
     n, D = mean.shape
     if n_features is not None and n_features != D:
         raise ValueError(f"mean has {D} features, but the model was fitted with {n_features}.")
     if (cov is None) == (variances is None):
         raise ValueError(
-            "cov and variances cannot both be given; leave one out."
+            f"cov={cov!r} and variances={variances!r} cannot both be given; leave one out."
             if cov is not None
-            else f"cov is missing; give it, or variances of shape ({n}, {D}), one for each feature "
-            "of each input."
+            else "cov is missing (None); give it, or variances of shape "
+            f"({n}, {D}), one for each feature of each input."
         )
     if cov is None:
         return mean, _check_variances(variances, n, D)
@@ -193,8 +195,8 @@ def _check_covariances(cov: Any, n: int, D: int) -> Array:
 
 def _numbers(values: Any, name: str) -> Array:
     """Finite numbers of any shape."""
-    with remedies():
-        return check_array(
+    with naming(name, values), remedies():
+        found = check_array(
             values,
             dtype=np.float64,
             ensure_2d=False,
@@ -203,3 +205,9 @@ def _numbers(values: Any, name: str) -> Array:
             ensure_min_features=0,
             input_name=name,
         )
+    if np.abs(found).max(initial=0.0) > _LARGEST:
+        raise ValueError(
+            f"{name} holds {np.abs(found).max():.3g}, and products of such numbers are out of "
+            "range; give inputs in larger units."
+        )
+    return found

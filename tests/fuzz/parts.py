@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from tests.fuzz import functions, parameters
 from tests.fuzz.law import Case
 
-PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {}
+PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
+    "parameters": parameters.cases,
+    "functions": functions.cases,
+}

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
@@ -17,7 +16,7 @@ from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import check_range, check_switches, remedies
+from sparsebayes._support.validation import as_random_state, check_range, check_switches, remedies
 from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
 from sparsebayes.gp.targets import centred
 from sparsebayes.uncertain.noisy.imputation import Imputation
@@ -213,7 +212,7 @@ class NoisyInputGPR(
             factor=FACTOR[0] if estimated else 1.0,
             factor_bounds=FACTOR[1] if estimated else None,
         )
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         reporter = Reporter(type(self).__name__, self.verbose)
         self._store(method, offset, method.learn(space, data, variance, rng, reporter))
         return self
