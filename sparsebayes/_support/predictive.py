@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes._support.data import CheckedScoreMixin, check_inputs
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.validation import (
     as_random_state,
     check_coverage,
     check_switches,
-    remedies,
     whole_number,
 )
 
@@ -123,7 +122,7 @@ class Predictive(Marginals):
         return scale[..., None] * rng.standard_normal(shape)
 
 
-class GaussianRegressorMixin(ABC):
+class GaussianRegressorMixin(CheckedScoreMixin, ABC):
     """The methods of a regressor whose predictions have a mean and a covariance."""
 
     @abstractmethod
@@ -301,10 +300,3 @@ def _given_noise(include_noise: Any, n_rows: int) -> float | Array | None:
         "include_noise must be True, False, or one finite noise variance >= 0 for each of the "
         f"{n_rows} rows of X, got {told}."
     )
-
-
-def check_inputs(model: Any, X: Any) -> Array:
-    """Inputs to predict at as an array of floats, for a model that is fitted; or a clear error."""
-    check_is_fitted(model)
-    with remedies():
-        return validate_data(model, X, dtype=np.float64, reset=False)

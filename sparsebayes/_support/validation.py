@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
@@ -93,92 +92,17 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], *, or_none: bo
         raise ValueError(f"{name} must be one of {listed}, got {value!r}{remedy}.")
 
 
-def check_labels(y: np.ndarray) -> None:
-    """Labels can be put in order, or a clear error."""
-    kinds = sorted({type(label).__name__ for label in y.tolist()})
-    if y.dtype == object and len(kinds) > 1:
-        raise ValueError(
-            f"y mixes labels of different types, {', '.join(kinds)}; "
-            "use one type, and drop samples without a label."
-        )
-
-
-def check_range(y: np.ndarray) -> None:
+def check_range(y: np.ndarray, name: str = "y") -> None:
     """The squares of the targets are numbers, or a clear error."""
-    largest = float(np.abs(y).max())
+    largest = float(np.abs(y).max(initial=0.0))
     if largest > 0 and not 1e-60 < largest < 1e60:
         raise ValueError(
-            f"The largest target is {largest:.3g}, and its square is out of range; "
-            "rescale y to between 1e-60 and 1e60."
+            f"The largest {'target' if name == 'y' else f'value of {name}'} is {largest:.3g}, and "
+            f"its square is out of range; rescale {name} to between 1e-60 and 1e60."
         )
 
 
-@contextmanager
-def remedies() -> Iterator[None]:
-    """Add to scikit-learn's errors about values that are no numbers what to do about them."""
-    try:
-        yield
-    except ValueError as error:
-        text = str(error)
-        if "contains NaN" in text or "contains infinity" in text:
-            raise ValueError(f"{text}\nDrop these samples or repair their values.") from error
-        raise
-
-
-# What functions are given: numbers in a row, names, seeds, jobs, options.
-
-
-def finite_array(
-    name: str, values: Any, shape: tuple[int | None, ...] | None = (None,), *, gaps: bool = False
-) -> np.ndarray:
-    """Finite numbers in an array of a shape, None for any, or a length of it; or a clear error.
-
-    With `gaps` some may be NaN.
-    """
-    with naming(name, values):
-        array = np.asarray(values)
-        if array.dtype.kind not in "biufO":
-            raise ValueError(f"{name} must be an array of numbers, got {_told(values)}.")
-        array = array.astype(np.float64)
-    if shape is not None and not _has_shape(array, shape):
-        wanted = ", ".join("n" if n is None else str(n) for n in shape)
-        wanted = (
-            "one dimension" if shape == (None,) else f"shape ({wanted}{',' * (len(shape) == 1)})"
-        )
-        told = f"shape {array.shape}" if array.ndim else repr(values)
-        raise ValueError(f"{name} must have {wanted}, got {told}.")
-    if np.isinf(array).any() or (np.isnan(array).any() and not gaps):
-        word = "infinity" if np.isinf(array).any() else "NaN"
-        raise ValueError(f"{name} contains {word}; give finite numbers, got {_told(values)}.")
-    return array
-
-
-def _has_shape(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
-    return array.ndim == len(shape) and all(
-        n is None or n == found for n, found in zip(shape, array.shape, strict=True)
-    )
-
-
-@contextmanager
-def naming(name: str, value: Any) -> Iterator[None]:
-    """Add to errors of a conversion to numbers which argument they are about."""
-    try:
-        yield
-    except (TypeError, ValueError, OverflowError) as error:
-        if str(error).startswith((f"{name} ", f"Input {name} ")):
-            raise
-        raise ValueError(
-            f"{name} must be an array of numbers, got {_told(value)}: {error}"
-        ) from error
-
-
-def _told(values: Any) -> str:
-    """A short value itself, of a long one type and shape."""
-    text = repr(values)
-    if len(text) <= 80:
-        return text
-    shape = f" of shape {values.shape}" if hasattr(values, "shape") else ""
-    return f"{type(values).__name__}{shape}: {text[:60]}..."
+# What functions are given: names, paths, seeds, jobs.
 
 
 def as_names(name: str, given: Any) -> list[str]:

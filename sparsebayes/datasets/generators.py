@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.signal import lfilter
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.validation import (
     as_generator,
     check_choice,
-    finite_array,
     finite_number,
     positive_number,
     whole_number,

@@ -8,11 +8,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import expit, logsumexp
 
+from sparsebayes._support.data import check_numbers, check_size
 from sparsebayes._support.validation import (
     as_generator,
     as_number,
     check_choice,
-    finite_array,
     finite_number,
     whole_number,
 )
@@ -251,7 +251,7 @@ def gauss_snake_proba(
     >>> gauss_snake_proba([[2.0, 0.0], [2.0, 2.0], [2.5, 1.5]]).round(2)
     array([0.  , 0.97, 0.5 ])
     """
-    X = np.clip(finite_array("X", X, None), -_FAR, _FAR)  # squares are numbers
+    X = check_size("X", check_numbers("X", X, ensure_min_samples=0))
     if X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"X must have two columns, one for each input, got shape {X.shape}.")
     centers, scale = _snake(n_gaussians, separation, wiggle, width)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.validation import check_range, finite_array
+from sparsebayes._support.data import check_plain, finite_array, remedies
+from sparsebayes._support.validation import check_range
 from sparsebayes.denoising.grid import Layout
 
 Array = np.ndarray
@@ -16,7 +17,8 @@ _CONSTANT = 4.0  # machine epsilons: a mean is rounded by one or two, each diffe
 
 def check_signal(y: Any) -> Array:
     """Samples as float32 or float64, or a clear error; NaN may be among them."""
-    values = np.asarray(y)
+    with remedies("y"):
+        values = np.asarray(check_plain("y", y, gaps=True))
     if values.dtype == bool or not (
         np.issubdtype(values.dtype, np.integer) or np.issubdtype(values.dtype, np.floating)
     ):

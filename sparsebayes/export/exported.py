@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
-from sparsebayes._support.validation import check_switches, remedies
+from sparsebayes._support.data import check_numbers, check_size
+from sparsebayes._support.validation import check_switches
 from sparsebayes.export.programs.program import Program
 
 Array = np.ndarray
@@ -128,8 +128,7 @@ class ExportedModel:
         return self.program.run(self._checked(X))["probabilities"]
 
     def _checked(self, X: Any) -> Array:
-        with remedies():
-            X = check_array(X, dtype=np.float64)
+        X = check_size("X", check_numbers("X", X, ensure_2d=True))
         if X.shape[1] != self.program.n_inputs:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the model takes {self.program.n_inputs}."

@@ -12,17 +12,22 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
-from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.calibration import interval_width
+from sparsebayes._support.data import (
+    CheckedScoreMixin,
+    check_fit,
+    check_numbers,
+    check_plain,
+    remedies,
+)
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
     as_random_state,
     check_coverage,
     check_switches,
-    naming,
     whole_number,
 )
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
@@ -32,10 +37,8 @@ Array = np.ndarray
 
 def _check_noise(name: str, noise: Any, n_samples: int) -> Array:
     """A variance, or one for each sample; or a clear error."""
-    with naming(name, noise):
-        found = np.asarray(noise, dtype=np.float64)
-    least, most = found.min(initial=np.inf), found.max(initial=-np.inf)
-    if found.shape not in ((), (n_samples,)) or not (least >= 0 and most < np.inf):
+    found = check_numbers(name, noise, ensure_min_samples=0)
+    if found.shape not in ((), (n_samples,)) or not np.all(found >= 0):
         raise ValueError(
             f"{name} must be a variance >= 0, or one for each of the {n_samples} samples, "
             f"got {noise!r}."
@@ -95,9 +98,7 @@ def loo_log_predictive(
     True
     """
     check_kernel(kernel)
-    X = check_array(X, dtype=np.float64)
-    y = check_array(y, dtype=np.float64, ensure_2d=False)
-    check_consistent_length(X, y)
+    X, y, _ = check_fit(None, X, y, several=True)
     noise = _check_noise("noise", noise, len(X))
     check_switches(eval_gradient=eval_gradient)
     targets = y.reshape(len(X), -1)
@@ -122,7 +123,7 @@ def loo_log_predictive(
     return value, contract(kernel, X, None, 0.5 * (by_entry + by_entry.T))
 
 
-class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
+class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, GaussianProcessRegressor):
     """Gaussian process regression whose kernel maximises the leave-one-out predictive density.
 
     scikit-learn's `GaussianProcessRegressor`, with `loo_log_predictive` in place of the
@@ -172,7 +173,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
     >>> from sparsebayes import LeaveOneOutGPR
     >>> X = np.linspace(0, 6, 40)[:, None]
     >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(40)
-    >>> model = LeaveOneOutGPR().fit(X, y)
+    >>> model = LeaveOneOutGPR().fit(inputs, targets)
     >>> model.predict([[1.5]]).shape
     (1,)
     """
@@ -192,10 +193,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
         LeaveOneOutGPR
             This model, fitted.
         """
-        inputs, targets = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=np.float64
-        )
-        targets = np.asarray(targets, dtype=np.float64)
+        inputs, targets, _ = check_fit(self, X, y, several=True)
         if self.normalize_y:
             deviation = targets.std(axis=0)
             targets = (targets - targets.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -209,13 +207,34 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
             kernel = self._tune(kernel, inputs, targets)
         fitted = GaussianProcessRegressor(
             **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
-        ).fit(X, y)
+        ).fit(inputs, targets)
         names = self.get_params(deep=False)
         for name, value in vars(fitted).items():
             if name not in names:
                 setattr(self, name, value)
         self.loo_log_predictive_ = loo_log_predictive(kernel, inputs, targets, self.alpha)
         return self
+
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Predict targets, with the noise of a WhiteKernel in `kernel`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Inputs to predict at.
+        return_std : bool, default=False
+            Whether standard deviations are returned too.
+        return_cov : bool, default=False
+            Whether the covariance is returned too.
+
+        Returns
+        -------
+        ndarray, (n,), or a tuple with the standard deviations or the covariance
+            After a fit to K targets, (n, K).
+        """
+        X = check_plain("X", X)
+        with remedies("X"):
+            return super().predict(X, return_std=return_std, return_cov=return_cov)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
         """Predict central intervals of new observations.

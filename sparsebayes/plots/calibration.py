@@ -8,13 +8,9 @@ from scipy.stats import binom
 from sklearn.base import is_regressor
 
 from sparsebayes._support.calibration import normal_width
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import (
-    check_coverage,
-    finite_array,
-    positive_number,
-    whole_number,
-)
+from sparsebayes._support.validation import check_coverage, positive_number, whole_number
 from sparsebayes.plots._style import BLUE, GREY, INK, check_axes, check_fitted, mean_and_std
 from sparsebayes.scores import pit_values
 

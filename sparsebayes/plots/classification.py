@@ -8,14 +8,9 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import (
-    as_names,
-    check_switches,
-    finite_array,
-    finite_number,
-    whole_number,
-)
+from sparsebayes._support.validation import as_names, check_switches, finite_number, whole_number
 from sparsebayes.plots._style import COLORS, GREY, INK, MARKERS, axes, check_fitted
 
 _PALEST, _DARKEST = 0.03, 0.5  # how much colour the surface has at even and at sure odds

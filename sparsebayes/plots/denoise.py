@@ -7,11 +7,11 @@ from itertools import cycle
 import numpy as np
 from scipy.special import ndtri
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import (
     check_choice,
     check_coverage,
-    finite_array,
     finite_number,
     whole_number,
 )

@@ -10,8 +10,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_array
 
 from sparsebayes._rvm.input_range import input_range, training_range_of
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import as_names, check_coverage, finite_array, whole_number
+from sparsebayes._support.validation import as_names, check_coverage, whole_number
 from sparsebayes.plots._style import COLORS, check_axes, check_fitted
 
 _COLUMNS = 3  # panels side by side

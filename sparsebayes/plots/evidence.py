@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import finite_array
 from sparsebayes.plots._style import BLUE, ORANGE, axes, check_fitted
 
 

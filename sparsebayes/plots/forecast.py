@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_choice, check_coverage, finite_array, whole_number
+from sparsebayes._support.validation import check_choice, check_coverage, whole_number
 from sparsebayes.forecasting.propagation import METHODS
 from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
 

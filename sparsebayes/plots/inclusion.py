@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import finite_array
 from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
 from sparsebayes.sampling import ClassificationSamples, PosteriorSamples
 

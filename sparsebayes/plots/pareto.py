@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_switches, finite_array, whole_number
+from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.pareto import ParetoClassifier
 from sparsebayes.pareto.front import hull_area, roc_hull
 from sparsebayes.plots._style import GREY, INK, axes
@@ -207,7 +208,8 @@ class ParetoDisplay:
         require("matplotlib", cls.__name__)
         if not isinstance(estimator, ParetoClassifier):
             raise ValueError(
-                f"estimator: ParetoDisplay needs a ParetoClassifier, got {type(estimator).__name__}."
+                "estimator: ParetoDisplay needs a ParetoClassifier, got "
+                f"{type(estimator).__name__}."
             )
         check_is_fitted(estimator)
         if (X is None) != (y is None):

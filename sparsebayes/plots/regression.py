@@ -6,13 +6,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from sparsebayes._support.calibration import interval_width
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import (
-    check_coverage,
-    finite_array,
-    positive_number,
-    whole_number,
-)
+from sparsebayes._support.validation import check_coverage, positive_number, whole_number
 from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes, check_fitted, mean_and_std
 
 _PANEL = (6.4, 3.2)  # inches, width and height of one of several

@@ -194,10 +194,9 @@ def sample_posterior(
     optimum = as_sampled(estimator)
     priors = Priors(sets, limits, noise, per_alpha)
     regression = isinstance(optimum, RVR)
-    inputs, targets, weights = optimum._check_data(X, y, sample_weight, y_numeric=regression)
+    inputs, targets, weights = optimum._check_data(X, y, sample_weight, labels=not regression)
     model: SampledModel
     if isinstance(optimum, RVR):
-        targets = np.asarray(targets, dtype=np.float64)
         optimum.fit(X, targets, sample_weight=sample_weight)
         model = build(optimum, (inputs, targets, weights), priors)
     else:

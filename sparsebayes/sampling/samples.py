@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._support.batching import batches
+from sparsebayes._support.data import check_inputs
 from sparsebayes._support.guesses.mixin import GuidedAttributes
-from sparsebayes._support.predictive import check_inputs
 from sparsebayes._support.validation import as_random_state, check_switches
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.sampling.arviz import as_arviz, summarise

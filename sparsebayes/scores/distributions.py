@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from sparsebayes._support.data import check_numbers, check_size, check_weights
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import as_number, check_coverage, check_switches, finite_array
+from sparsebayes._support.validation import as_number, check_coverage, check_switches
 
 Array = np.ndarray
 
-_LARGEST = 1e75  # of targets, predictions and their precisions: squares of ratios are numbers
+_SMALLEST = 1e-60  # standard deviation: squares of ratios are numbers
 
 
 def negative_log_predictive_density(
@@ -273,22 +274,16 @@ def pit_values(y: Any, mean: Any, std: Any) -> Array:
 
 
 def _column(values: Any, name: str) -> Array:
-    """Numbers of all samples, or a clear error; a single column may be a table."""
-    found = finite_array(name, values, None)
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    if found.ndim != 1 or found.size == 0:
-        told = found.shape if found.ndim else repr(values)
-        raise ValueError(f"{name} must have shape (n_samples,), got {told}.")
-    if np.abs(found).max() > _LARGEST:
-        raise ValueError(
-            f"{name} must be at most {_LARGEST:g} in size, got {np.abs(found).max():g}."
-        )
-    return found
+    values = check_size(name, check_numbers(name, values))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have shape (n_samples,), got {values.shape}.")
+    return values
 
 
 def _positive(std: Array) -> Array:
-    if not (std >= 1.0 / _LARGEST).all():
+    if not (std >= _SMALLEST).all():
         raise ValueError(f"std must be positive, got {std.min():g} among its values.")
     return std
 
@@ -319,9 +314,4 @@ def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
         return values
     if sample_weight is None:
         return float(np.mean(values))
-    weights = finite_array("sample_weight", sample_weight, (len(values),))
-    if weights.min() < 0 or weights.sum() == np.inf:
-        raise ValueError(f"sample_weight must be numbers >= 0, got {sample_weight!r}.")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every sample; give some weight.")
-    return float(np.average(values, weights=weights))
+    return float(np.average(values, weights=check_weights(sample_weight, values)))

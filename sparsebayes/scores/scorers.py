@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import is_classifier
-from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from sparsebayes._support.data import check_numbers
 from sparsebayes._support.validation import check_coverage, finite_number
 from sparsebayes.scores.distributions import (
     crps,
@@ -105,7 +105,7 @@ class PredictiveScorer:
             Greater is better.
         """
         mean, std = self._predicted(estimator, X)
-        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        y = check_numbers("y", y)
         columns = [values.reshape(len(values), -1) for values in (y, mean, std)]
         if columns[0].shape != columns[1].shape:
             raise ValueError(f"y must have shape {mean.shape} like the predictions, got {y.shape}.")
@@ -165,7 +165,8 @@ class PredictiveScorer:
                 f"{self!r} scores regressors with error bars, and {kind} is a classifier; use "
                 'scoring="neg_log_loss".'
             )
-        needs = f"estimator: {self!r} needs a regressor whose predict has return_std=True; that of {kind}"
+        needs = f"{self!r} needs a regressor whose predict has return_std=True; that of {kind}"
+        needs = f"estimator: {needs}"
         try:
             # With routing a Pipeline would refuse return_std, which is no metadata.
             with config_context(enable_metadata_routing=False):

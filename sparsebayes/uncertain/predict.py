@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
-from sparsebayes._support.validation import check_switches, naming, remedies
+from sparsebayes._support.data import check_numbers, check_size
+from sparsebayes._support.validation import check_switches
 from sparsebayes.uncertain.moment_maps import MomentMethod, moment_map
 
 Array = np.ndarray
@@ -123,8 +123,7 @@ def check_gaussian(
 
     These are (n, D, D), (1, D, D) if all inputs share one, or variances (n, D); or a clear error.
     """
-    with naming("mean", mean), remedies():
-        mean = check_array(mean, dtype=np.float64, input_name="mean")
+    mean = check_size("mean", check_numbers("mean", mean, ensure_2d=True))
     n, D = mean.shape
     if n_features is not None and n_features != D:
         raise ValueError(f"mean has {D} features, but the model was fitted with {n_features}.")
@@ -195,19 +194,5 @@ def _check_covariances(cov: Any, n: int, D: int) -> Array:
 
 def _numbers(values: Any, name: str) -> Array:
     """Finite numbers of any shape."""
-    with naming(name, values), remedies():
-        found = check_array(
-            values,
-            dtype=np.float64,
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_min_samples=0,
-            ensure_min_features=0,
-            input_name=name,
-        )
-    if np.abs(found).max(initial=0.0) > _LARGEST:
-        raise ValueError(
-            f"{name} holds {np.abs(found).max():.3g}, and products of such numbers are out of "
-            "range; give inputs in larger units."
-        )
-    return found
+    any_shape = {"allow_nd": True, "ensure_min_samples": 0, "ensure_min_features": 0}
+    return check_size(name, check_numbers(name, values, **any_shape))

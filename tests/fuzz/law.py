@@ -31,6 +31,10 @@ CHECKS = ("sklearn/utils/validation.py", "sklearn/utils/_param_validation.py")
 """Where scikit-learn checks arguments: its errors name them, and users know them."""
 
 
+OUR_WARNINGS = ("sparsebayes", "sklearn.utils.validation", "sklearn.metrics")
+"""Modules whose warnings are meant for users: of names of columns, and of scores of one sample."""
+
+
 class Verdict(Enum):
     """How a call ended."""
 
@@ -177,7 +181,7 @@ def _foreign_warnings() -> Iterator[list[str]]:
     warn = warnings.warn
 
     def noted(message: Any, *args: Any, **kwargs: Any) -> None:
-        if str(sys._getframe(1).f_globals.get("__name__", "")).startswith("sparsebayes"):
+        if str(sys._getframe(1).f_globals.get("__name__", "")).startswith(OUR_WARNINGS):
             ours.add(str(message))
         warn(message, *args, **kwargs)
 

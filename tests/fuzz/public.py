@@ -46,7 +46,7 @@ X = _rng.uniform(-2.0, 2.0, (ROWS, 2))
 Y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.1 * _rng.standard_normal(ROWS)
 LABELS = (np.sort(Y)[ROWS // 2] <= Y).astype(int)
 LINE = np.linspace(0.0, 1.0, ROWS)
-SERIES = np.sin(0.8 * np.arange(24)) + 0.1 * _rng.standard_normal(24)
+SERIES = 3.0 + np.sin(0.8 * np.arange(24)) + 0.1 * _rng.standard_normal(24)
 
 
 def _walk() -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from sparsebayes._support.validation import check_coverage, finite_array, remedies, whole_number
+from sparsebayes._support.data import check_numbers, finite_array
+from sparsebayes._support.validation import check_coverage, whole_number
 from sparsebayes.regression.inverse.curve import (
     Curve,
     as_known,
@@ -313,16 +314,7 @@ def inverse_predict(
 
 def _readings(y: Any, n_replicates: Any, curve: Curve, name: str) -> Readings:
     """The readings that were given, with the replicates told apart from the targets."""
-    with remedies():
-        try:
-            values = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"y must hold numbers: {error}") from None
-        if y is None:
-            raise ValueError("y must hold numbers, the readings, got None.")
-        if np.isnan(values).any() or np.isinf(values).any():
-            what = "NaN" if np.isnan(values).any() else "infinity"
-            raise ValueError(f"y contains {what}.")
+    values = check_numbers("y", y, allow_nd=True, ensure_min_samples=0, ensure_min_features=0)
     if values.size and np.abs(values).max() > LARGEST:
         raise ValueError(
             f"The largest reading is {np.abs(values).max():.3g}, and its square is out of range; "
