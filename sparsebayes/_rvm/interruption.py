@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes._support.time_limit import time_limit
+from sparsebayes._support.limits.clock import time_limit
 from sparsebayes.engine import Stop
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])

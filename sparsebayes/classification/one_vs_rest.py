@@ -10,7 +10,8 @@ from scipy.linalg import block_diag
 from sklearn.utils.parallel import Parallel, delayed
 
 from sparsebayes._rvm.progress import Progress
-from sparsebayes._support.time_limit import current_limit, under
+from sparsebayes._support.limits.clock import current_limit, under
+from sparsebayes._support.validation import as_n_jobs
 from sparsebayes.basis import Basis
 from sparsebayes.classification.latent import fit_latent, latent_problem, set_weights
 from sparsebayes.classification.likelihood import Samples
@@ -66,7 +67,9 @@ def fit_one_vs_rest(
         return model
 
     with one_thread():  # threads share the design; BLAS must not start its own in each
-        parallel = Parallel(n_jobs=whole.n_jobs, require="sharedmem")
+        parallel = Parallel(
+            n_jobs=as_n_jobs(whole.n_jobs, whole.classes_.size), require="sharedmem"
+        )
         try:
             models = parallel(delayed(fit)(k) for k in range(whole.classes_.size))
         except KeyboardInterrupt:

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.base import RelevanceVectorMachine
@@ -14,8 +13,8 @@ from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import AdaptName, PriorName, SolverName
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.calibration import as_folds, check_calibrate, is_splitter
-from sparsebayes._support.predictive import check_inputs
-from sparsebayes._support.validation import check_labels, check_switches
+from sparsebayes._support.data import CheckedScoreMixin, check_inputs
+from sparsebayes._support.validation import as_n_jobs, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS
 from sparsebayes.basis.names import BasisLike
@@ -41,7 +40,7 @@ from sparsebayes.rows.recognise import as_rows
 Array = np.ndarray
 
 
-class RVC(ClassifierMixin, RelevanceVectorMachine):
+class RVC(CheckedScoreMixin, ClassifierMixin, RelevanceVectorMachine):
     """Relevance vector classification: sparse, with probabilities, tuned by the evidence.
 
     A latent function ``f(x) = Σ_m w_m φ_m(x)`` for two classes, or one for each of more, stands
@@ -279,6 +278,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         check_likelihood(self.link, self.inference, self.multi_class)
         check_calibrate(self.calibrate)
         check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
+        as_n_jobs(self.n_jobs, 1)
         for name in ("estimators_", "_temperature", "offset_", "noise_variance_", "_sigma_root"):
             self.__dict__.pop(name, None)
         self.approximation_ = None
@@ -289,17 +289,15 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             return self
         if few is not None:
             X, y, sample_weight = few.X, few.y, few.weights
-        X, y, weights = self._check_data(X, y, sample_weight)
+        X, y, weights = self._check_data(X, y, sample_weight, labels=True)
         if rows is not None:
             self._store_names(rows.feature_names)
-        check_labels(y)
-        check_classification_targets(y)
         weights = weigh_classes(self.class_weight, y, weights)
         seen = weights > 0
         self.classes_, labels = np.unique(y[seen], return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
-                "RVC needs samples of at least two classes, "
+                "RVC needs samples of at least two classes in y, "
                 f"got only one class: {self.classes_[:1].tolist()[0]!r}."
             )
         folds = _folds(self.calibrate, X, y, seen)
@@ -376,6 +374,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             Only if asked for.
         """
         X = check_inputs(self, X)
+        check_switches(return_std=return_std)
         if return_std and self._by_least_squares:
             mean, variance = least_squares.outputs(self).marginal(X)
             return mean, np.sqrt(variance)

@@ -8,17 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import current_limit, under
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.summary import SummaryMixin
-from sparsebayes._support.time_limit import current_limit, under
-from sparsebayes._support.timed import timed
-from sparsebayes._support.validation import check_choice, check_coverage, whole_number
-from sparsebayes.forecasting.backtest import Backtest, origins_of, score_methods
-from sparsebayes.forecasting.calibration import check_calibrate
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_choice,
+    check_coverage,
+    check_switches,
+    whole_number,
+)
+from sparsebayes.forecasting.backtest import Backtest, as_methods, origins_of, score_methods
+from sparsebayes.forecasting.calibration import check_options
 from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
 from sparsebayes.forecasting.panels import fit_each, predict_each, simulate_each, update_each
 from sparsebayes.forecasting.propagation import METHODS, ForecastMethod
@@ -220,7 +225,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         Forecaster
             This forecaster, fitted.
         """
-        check_calibrate(self.calibrate)
+        check_options(self)
         panel = as_panel(y, id)
         if panel is not None:
             return self._fit_panel(panel, inputs_of_each(panel, X))
@@ -301,8 +306,9 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         std : the same, or cov : ndarray or DataFrame of shape (horizon, horizon)
             Only if asked for.
         """
+        check_switches(return_std=return_std, return_cov=return_cov)
         if return_std and return_cov:
-            raise ValueError("Ask for return_std or return_cov, not for both.")
+            raise ValueError("Ask for return_std or return_cov, not for both; both are True.")
         check_is_fitted(self)
         if self._panel is not None:
             if return_cov:
@@ -402,9 +408,8 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         return paths if self._one.timeline is None else self._one.as_frame(paths.T).T
 
     def _paths(self, horizon: int, X: Any, n_paths: Any, least: int, random_state: Any) -> Array:
-        count = whole_number("n_paths", n_paths, least)
-        rng = check_random_state(self.random_state if random_state is None else random_state)
-        return self._one.paths(horizon, X, count, rng)
+        rng = as_random_state(self.random_state if random_state is None else random_state)
+        return self._one.paths(horizon, X, whole_number("n_paths", n_paths, least), rng)
 
     def update(self, y_new: Any, X_new: Any = None) -> Forecaster:
         """Append observations; the model stays as it was fitted.
@@ -476,9 +481,8 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         check_coverage(coverage)
         if self._panel is not None:
             raise ValueError("backtest is for one series; ask forecasters_[name].backtest.")
-        methods = [methods] if isinstance(methods, str) else list(methods)
-        for method in methods:
-            check_choice("methods", method, METHODS)
+        methods = as_methods(methods)
+        check_switches(refit=refit)
         values, inputs, first = self._one.whole(y, X, self.n_past_)
         if start is not None:
             first = whole_number("start", start, self.n_past_)

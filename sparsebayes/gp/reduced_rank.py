@@ -11,8 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.calibration import (
@@ -22,18 +20,18 @@ from sparsebayes._support.calibration import (
     calibrated,
     check_calibrate,
 )
+from sparsebayes._support.data import check_fit
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.time_limit import time_is_up
-from sparsebayes._support.timed import timed
 from sparsebayes._support.validation import (
+    as_random_state,
     check_choice,
     check_limits,
-    check_range,
     check_switches,
     is_auto,
-    remedies,
     whole_number,
 )
 from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
@@ -228,10 +226,7 @@ class ReducedRankGPR(
         """
         self._check_parameters()
         fixed = as_noise(self.noise)
-        with remedies():
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, copy=True)
-        y = np.asarray(y, dtype=np.float64)
-        check_range(y)
+        X, y, _ = check_fit(self, X, y, copy=True)
         folds = as_folds(self.calibrate, X, y)
         target, self.offset_, variance = centred(y)
         kernel, white = default_kernel(X, variance), None
@@ -278,7 +273,7 @@ class ReducedRankGPR(
         scale: float,
     ) -> None:
         """Take turns in selecting and optimising, keep the best, and polish it."""
-        rng = check_random_state(self.random_state)
+        rng = as_random_state(self.random_state)
         distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
         by_kernel = bool(self.optimize) and kernel.n_dims > 0
         by_noise = noise_bounds is not None

@@ -29,9 +29,8 @@ from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import as_folds, check_calibrate, normal_width
+from sparsebayes._support.limits.clock import OutOfTime
 from sparsebayes._support.predictive import GaussianRegressorMixin
-from sparsebayes._support.time_limit import OutOfTime
-from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS
 from sparsebayes.basis.names import BasisLike
@@ -294,11 +293,9 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
             return self
         if few is not None:
             X, y, sample_weight = few.X, few.y, few.weights
-        X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True, multi_output=True)
+        X, y, weights = self._check_data(X, y, sample_weight, several=True)
         if rows is not None:
             self._store_names(rows.feature_names)
-        y = np.asarray(y, dtype=np.float64)
-        check_range(y)
         noise = as_noise_model(self.noise, y.shape[1] if y.ndim == 2 else None)
         folds = as_folds(self.calibrate, X, y)
         progress = Progress(self, X, y, self.max_iter)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes._support.reporting import Reporter
-from sparsebayes._support.time_limit import time_is_up
 from sparsebayes._support.validation import positive_number, whole_number
 from sparsebayes.engine.noisy_gp import (
     JITTER,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sparsebayes._support.limits.clock import share_of_time, time_is_up
 from sparsebayes._support.reporting import Reporter
-from sparsebayes._support.time_limit import share_of_time, time_is_up
 from sparsebayes._support.validation import positive_number, whole_number
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.mcmc.hamiltonian import StepSize, effective_sample_size, move, start

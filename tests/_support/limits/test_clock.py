@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import RVC, RVR, Forecaster, NoisyInputGPR, ParetoClassifier, ReducedRankGPR
-from sparsebayes._support import time_limit
+from sparsebayes._support.limits import clock
 from sparsebayes.engine import Stop
 
 rng = np.random.default_rng(0)
@@ -46,7 +46,7 @@ FITS = {
 def ticks(monkeypatch):
     """A clock that is a second later each time it is looked at."""
     now = iter(range(10**9))
-    monkeypatch.setattr(time_limit.time, "monotonic", lambda: float(next(now)))
+    monkeypatch.setattr(clock.time, "monotonic", lambda: float(next(now)))
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.5])
@@ -66,7 +66,7 @@ def test_a_fit_ends_with_what_it_has_found(fit, seconds, ticks):
         assert model.stop_reason_ == Stop.MAX_TIME.value
 
 
-@pytest.mark.parametrize("fit", ["RVR", "RVC", "ReducedRankGPR"])
+@pytest.mark.parametrize("fit", ["RVR", "ReducedRankGPR"])
 def test_time_enough_changes_nothing(fit):
     estimator, parameters, (inputs, targets) = FITS[fit]
     free = estimator(**parameters).fit(inputs, targets)
@@ -84,7 +84,7 @@ def test_more_time_gives_a_better_model(ticks):
     assert [model.converged_ for model in found] == [False, False, True]
     first, second, third = (model.log_evidence_ for model in found)
     assert first < second < third
-    assert found[1].calibration_ == 1.0 != found[2].calibration_
+    assert found[1].left_out_variance_ == 0.0 < found[2].left_out_variance_  # not calibrated
 
 
 def test_a_panel_has_the_time_for_each_series(ticks):
@@ -98,27 +98,27 @@ def test_a_panel_has_the_time_for_each_series(ticks):
 
 
 def test_limits_inside_each_other(ticks):
-    with time_limit.time_limit(1000) as outer:
-        with time_limit.time_limit(5) as inner:
-            assert not time_limit.time_is_up()
-            while not time_limit.time_is_up():
+    with clock.time_limit(1000) as outer:
+        with clock.time_limit(5) as inner:
+            assert not clock.time_is_up()
+            while not clock.time_is_up():
                 pass
         assert inner.reached and not outer.reached
-        with time_limit.share_of_time(0.01):
-            while not time_limit.time_is_up():
+        with clock.share_of_time(0.01):
+            while not clock.time_is_up():
                 pass
         assert outer.reached  # a part of its own time
-    with time_limit.time_limit(3) as outer, time_limit.time_limit(None) as inner:
-        while not time_limit.time_is_up():
+    with clock.time_limit(3) as outer, clock.time_limit(None) as inner:
+        while not clock.time_is_up():
             pass
         assert inner.reached and outer.reached
-    assert not time_limit.time_is_up()
+    assert not clock.time_is_up()
 
 
 def test_no_limit_looks_at_no_clock(monkeypatch):
-    with time_limit.time_limit(None):
-        monkeypatch.setattr(time_limit.time, "monotonic", None)
-        assert not time_limit.time_is_up()
+    with clock.time_limit(None):
+        monkeypatch.setattr(clock.time, "monotonic", None)
+        assert not clock.time_is_up()
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "1", True, [1]])

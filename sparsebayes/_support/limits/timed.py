@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes._support.time_limit import STOPPED, time_limit
+from sparsebayes._support.limits.clock import STOPPED, time_limit
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
