@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.engine import Stop
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -23,15 +24,11 @@ def interruptible(fit: Fit) -> Fit:
     before. A search that did not converge for another reason gives a warning.
     """
 
+    whole = all_or_nothing(fit)
+
     @wraps(fit)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = vars(self).copy()
-        try:
-            fit(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        whole(self, *args, **kwargs)
         text = f"{type(self).__name__} {self.stop_reason_}."
         if self.stop_reason_ == Stop.INTERRUPTED.value:
             raise KeyboardInterrupt(text)

@@ -12,6 +12,7 @@ from sparsebayes._rvm.options import PriorName, as_prior
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS, DenoisingMethod
 from sparsebayes.denoising.observed.noise_models import ChannelNoise, as_channel_noise
@@ -85,6 +86,7 @@ class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Denoiser:
         """Check the parameters and the number of samples; nothing is learned from other signals.
 

@@ -15,6 +15,7 @@ from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import check_choice, check_coverage, whole_number
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.forecasting.backtest import Backtest, origins_of, score_methods
 from sparsebayes.forecasting.calibration import check_calibrate
 from sparsebayes.forecasting.candidates.linear import LinearAutoregression
@@ -193,6 +194,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, y: Any, X: Any = None, *, id: Any = None) -> Forecaster:
         """Fit to a series, or to each series of a panel.
 
@@ -410,6 +412,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         rng = check_random_state(self.random_state if random_state is None else random_state)
         return self._one.paths(horizon, X, count, rng)
 
+    @all_or_nothing
     def update(self, y_new: Any, X_new: Any = None) -> Forecaster:
         """Append observations; the model stays as it was fitted.
 

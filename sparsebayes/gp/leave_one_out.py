@@ -19,6 +19,7 @@ from sparsebayes._support.calibration import interval_width
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
@@ -162,6 +163,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
     (1,)
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> LeaveOneOutGPR:
         """Choose the kernel's parameters, and fit the process.
 

@@ -34,6 +34,7 @@ from sparsebayes._support.validation import (
     remedies,
     whole_number,
 )
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import (
@@ -203,6 +204,7 @@ class ReducedRankGPR(
         self.tol = tol
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> ReducedRankGPR:
         """Fit the model.
 

@@ -17,6 +17,7 @@ from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.optional import require
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import remedies
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.basis.names import BasisLike
@@ -162,6 +163,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         tags.input_tags.pairwise = precomputed or isinstance(self.basis, Precomputed)
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ParetoClassifier:
         """Evolve the front.
 

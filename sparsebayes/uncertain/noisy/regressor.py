@@ -18,6 +18,7 @@ from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_range, check_switches, remedies
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
 from sparsebayes.gp.targets import centred
 from sparsebayes.uncertain.noisy.imputation import Imputation
@@ -171,6 +172,7 @@ class NoisyInputGPR(
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> NoisyInputGPR:
         """Fit the model.
 
