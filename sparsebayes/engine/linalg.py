@@ -95,14 +95,13 @@ class _Limit:
     def _among(self, where: dict[object, int]) -> Iterator[None]:
         who = object()
         try:
-            self._come(who, where)
-            yield
-        finally:
             try:
+                self._come(who, where)
+                yield
+            finally:
                 self._go(who, where)
-            except BaseException:  # Ctrl-C in the middle
-                self._go(who, where)
-                raise
+        finally:
+            self._go(who, where)  # for Ctrl-C in the middle of the first; else nothing is left
 
     def hold(self) -> AbstractContextManager[None]:
         return self._among(self._inside)

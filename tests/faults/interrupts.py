@@ -110,7 +110,7 @@ def in_estimator(name: str, part: str, share: float) -> Trial:
 
 def in_command(writer: Writer, share: float) -> Trial:
     """Disturb a command that replaces its files."""
-    delay = share * writer.seconds[1]
+    delay = share * writer.seconds
     with TemporaryDirectory() as name:
         folder = Path(name)
         writer.put(folder, 0)

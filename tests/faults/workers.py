@@ -36,7 +36,8 @@ def in_fork(name: str) -> list[str]:
 
 def fork_beside_fits() -> list[str]:
     """A fork while another thread is in the middle of a fit."""
-    right, case = undisturbed("RVR")[0], CASES["RVR"]
+    name = "RVR by EM, starred"
+    right, case = undisturbed(name)[0], CASES[name]
     inside, ended = threading.Event(), threading.Event()
 
     def kernel(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:

@@ -8,10 +8,9 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -25,6 +24,7 @@ STRAY = re.compile(r"\..+\.sparsebayes-[0-9a-f]{16}")
 """The name of what a killed process may leave behind."""
 
 Contents = dict[str, bytes]
+_SOURCES: list[TemporaryDirectory[str]] = []
 
 
 class CommandError(Exception):
@@ -52,27 +52,43 @@ def command(*argv: str | os.PathLike[str]) -> None:
         raise CommandError(code, err.getvalue())
 
 
-@dataclass(frozen=True)
 class Writer:
-    """Something that writes: `write(folder, k)` writes its k-th content, k = 0 or 1."""
+    """Something that writes.
 
-    name: str
-    write: Callable[[Path, int], None]
-    contents: list[Contents] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    write : callable
+        `write(folder, k)` writes its k-th content, k = 0 or 1.
+    """
 
-    def measure(self, folder: Path) -> None:
-        """Note both contents, and how long they take."""
+    def __init__(self, name: str, write: Callable[[Path, int], None]) -> None:
+        self.name, self.write = name, write
+
+    @cached_property
+    def _measured(self) -> tuple[list[Contents], list[float]]:
+        """Both contents, which differ in all files, and how long they take."""
+        contents, seconds = [], []
         for k in (0, 1):
-            place = folder / f"{self.name.replace(' ', '_')}_{k}"
-            place.mkdir()
-            begin = time.monotonic()
-            self.write(place, k)
-            self.seconds.append(time.monotonic() - begin)
-            self.contents.append(read(place))
-        old, new = self.contents
+            with TemporaryDirectory() as folder:
+                begin = time.monotonic()
+                self.write(Path(folder), k)
+                seconds.append(time.monotonic() - begin)
+                contents.append(read(Path(folder)))
+        old, new = contents
         assert old.keys() == new.keys() != set()
         assert not any(same(name, old[name], new[name]) for name in old)
+        return contents, seconds
+
+    @property
+    def contents(self) -> list[Contents]:
+        return self._measured[0]
+
+    @property
+    def seconds(self) -> float:
+        """Of the second time, which imports nothing."""
+        return self._measured[1][1]
 
     def put(self, folder: Path, k: int) -> None:
         """Put a content in place without the writer."""
@@ -128,7 +144,7 @@ def _prepare(folder: Path) -> None:
         np.save(folder / f"signal_{k}.npy", signal)
         write_csv(folder / f"signal_{k}.csv", {"v": signal})
         persistence.save(
-            RVR(RBF(2.0 + k)).fit(X, y),
+            RVR(RBF(2.0 + k), calibrate=None).fit(X, y),
             folder / f"model_{k}.skops",
             feature_names=["x"],
             target_name="y",
@@ -138,7 +154,8 @@ def _prepare(folder: Path) -> None:
 @cache
 def writers() -> dict[str, Writer]:
     """All of them, by name."""
-    folder = Path(mkdtemp(prefix="faults-"))
+    _SOURCES.append(TemporaryDirectory())  # gone when this process ends
+    folder = Path(_SOURCES[0].name)
     _prepare(folder)
     models = [persistence.load(folder / f"model_{k}.skops") for k in (0, 1)]
 
@@ -170,7 +187,7 @@ def writers() -> dict[str, Writer]:
         output, figure = ["-o", place / "next.csv"], ["--figure", place / "next.png"]
         command("forecast", of("series.csv", k), *options, *output, *figure)
 
-    found = [
+    listed = [
         Writer("save", lambda place, k: persistence.save(models[k], place / "model.skops")),
         Writer("fit", fit),
         Writer("predict", predict),
@@ -183,6 +200,4 @@ def writers() -> dict[str, Writer]:
         Writer("forecast", forecast),
         *(Writer(f"export {kind}", export(f"model.{kind}")) for kind in ("c", "json", "onnx")),
     ]
-    for writer in found:
-        writer.measure(folder)
-    return {writer.name: writer for writer in found}
+    return {writer.name: writer for writer in listed}
