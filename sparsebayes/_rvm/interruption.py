@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._support.limits.clock import time_limit
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.engine import Stop
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -25,16 +26,12 @@ def interruptible(fit: Fit) -> Fit:
     out. A search that did not converge, for this or another reason, gives a warning.
     """
 
+    whole = all_or_nothing(fit)
+
     @wraps(fit)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = vars(self).copy()
-        try:
-            with time_limit(self.max_time) as limit:
-                fit(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        with time_limit(self.max_time) as limit:
+            whole(self, *args, **kwargs)
         if limit.reached and self.stop_reason_ != Stop.INTERRUPTED.value:
             self.converged_, self.stop_reason_ = False, Stop.MAX_TIME.value
         text = f"{type(self).__name__} {self.stop_reason_}."

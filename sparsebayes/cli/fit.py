@@ -100,9 +100,7 @@ def run(args: Namespace) -> Answer:
         files[Path(args.output)] = content
     if args.figures:
         files |= _figures(result.model, data, Path(args.figures))
-    if args.figures:
-        Path(args.figures).mkdir(parents=True, exist_ok=True)
-    written = write_outputs(files)
+    written = write_outputs(files, args.figures)
     return Answer(fit_report(result, data, written), fit_data(result, data, written))
 
 

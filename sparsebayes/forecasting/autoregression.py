@@ -123,7 +123,7 @@ def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | R
             f"The default estimator is not to be trusted: {type(best).__name__} {reason}. Give "
             "another estimator, fewer lags or a longer series.",
             ConvergenceWarning,
-            stacklevel=7,
+            stacklevel=8,
         )
     return best
 

@@ -22,6 +22,7 @@ from sparsebayes._support.validation import (
     check_switches,
     whole_number,
 )
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.forecasting.backtest import Backtest, as_methods, origins_of, score_methods
 from sparsebayes.forecasting.calibration import check_options
 from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
@@ -411,6 +412,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         rng = as_random_state(self.random_state if random_state is None else random_state)
         return self._one.paths(horizon, X, whole_number("n_paths", n_paths, least), rng)
 
+    @all_or_nothing
     def update(self, y_new: Any, X_new: Any = None) -> Forecaster:
         """Append observations; the model stays as it was fitted.
 

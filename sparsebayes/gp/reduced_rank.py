@@ -312,7 +312,7 @@ class ReducedRankGPR(
                 f"ReducedRankGPR was still gaining evidence when it stopped; raise {remedy}, "
                 f"or check the bounds of kernel_={self.kernel_}.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _largest(self, distinct: Array) -> int:

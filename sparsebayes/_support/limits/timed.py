@@ -10,17 +10,22 @@ from typing import Any, TypeVar
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._support.limits.clock import STOPPED, time_limit
+from sparsebayes._support.whole_fits import all_or_nothing
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 def timed(fit: Fit) -> Fit:
-    """Decorate `fit` of an estimator with `max_time`: a warning is given if it was cut short."""
+    """Decorate `fit` of an estimator with `max_time`: a warning is given if it was cut short.
+
+    After an error or Ctrl-C the estimator is as it was.
+    """
+    whole = all_or_nothing(fit)
 
     @wraps(fit)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
         with time_limit(self.max_time) as limit:
-            fit(self, *args, **kwargs)
+            whole(self, *args, **kwargs)
         if limit.reached:
             if hasattr(self, "converged_"):
                 self.converged_ = False

@@ -242,7 +242,7 @@ class NoisyInputGPR(
                 f"NoisyInputGPR with method={method} had not settled after {len(found.path)} "
                 f"turns; {found.remedy}.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def predictive(self) -> InputMixture:
