@@ -37,9 +37,9 @@ def sinc():
 
 def friedman():
     rng = np.random.default_rng(1)
-    X = rng.uniform(size=(80, 5))
+    X = rng.uniform(size=(100, 5))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
-    return X, y + 10 * X[:, 3] + 5 * X[:, 4] + rng.standard_normal(80)
+    return X, y + 10 * X[:, 3] + 5 * X[:, 4] + rng.standard_normal(100)
 
 
 DATA = {"sinc": sinc(), "friedman": friedman()}
