@@ -1,7 +1,7 @@
 """`python -m tests.mutations`: put faults into a copy of the tree, and see which tests find them.
 
-The tests of the file come first, then those of its folders, then all quick ones. What a test finds
-counts only if the same test passes without the fault.
+Those that found a fault before come first, then the tests of the file, of its folders, and all
+quick ones. What a test finds counts only if the same test passes without the fault.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> int:
 
 def find(tree: Path, fault: Fault, near: bool, seconds: float) -> str | None:
     """The first test that fails with the fault and not without it; None if there is none."""
-    for tests in stages(tree, fault.file, near):
+    for tests in stages(tree, fault, near):
         with put(tree / "sparsebayes" / fault.file, fault):
             failed = failing(tree, tests, seconds)
         if failed is None:
@@ -67,14 +67,15 @@ def find(tree: Path, fault: Fault, near: bool, seconds: float) -> str | None:
     return None
 
 
-def stages(tree: Path, file: str, near: bool) -> list[list[str]]:
-    """Where to look: the test of the file, its folder, that of its package and the laws, all."""
-    home = Path("tests") / Path(file).parent
+def stages(tree: Path, fault: Fault, near: bool) -> list[list[str]]:
+    """Where to look: the first tests, those of the file, of its folder, of its package, all."""
+    tests, file = Path("tests"), Path(fault.file)
     places = [
-        [home / f"test_{Path(file).name}"],
-        [home],
-        [Path("tests") / Path(file).parts[0], Path("tests") / "laws"],
-        [Path("tests")],
+        [tests / fault.first],
+        [tests / file.parent / f"test_{file.name}"],
+        [tests / file.parent],
+        [tests / file.parts[0], tests / "laws"],
+        [tests],
     ]
     there = [
         [str(place) for place in some if (tree / place).exists()]

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 def test_applies(fault):
     text = (ROOT / "sparsebayes" / fault.file).read_text(encoding="utf-8")
     with_fault = faulty(text, fault)
+    assert (ROOT / "tests" / fault.first).is_file()
     assert ast.dump(ast.parse(with_fault)) != ast.dump(ast.parse(text))
 
 
@@ -29,17 +30,17 @@ def test_a_text_that_is_gone_is_an_error(text):
     with pytest.raises(
         ValueError, match=r"engine\.py has 'a = 1' [02] times; give the fault 'one'"
     ):
-        faulty(text, Fault("one", "engine.py", "a = 1", "a = 2"))
+        faulty(text, Fault("one", "engine.py", "laws", "a = 1", "a = 2"))
 
 
 def test_the_nearest_tests_come_first():
-    assert stages(ROOT, "engine/linalg.py", near=False) == [
+    fault = Fault("one", "engine/linalg.py", "laws/test_solvers.py", "a = 1", "a = 2")
+    assert stages(ROOT, fault, near=False) == [
+        ["tests/laws/test_solvers.py"],
         ["tests/engine/test_linalg.py"],
         ["tests/engine"],
         ["tests/engine", "tests/laws"],
         ["tests"],
     ]
-    assert stages(ROOT, "engine/incomplete_gamma.py", near=True) == [
-        ["tests/engine"],
-        ["tests/engine", "tests/laws"],
-    ]
+    other = fault._replace(file="engine/incomplete_gamma.py", first="engine")
+    assert stages(ROOT, other, near=True) == [["tests/engine"], ["tests/engine", "tests/laws"]]
