@@ -34,7 +34,7 @@ ENGINE = [
     Fault(
         "weights of a function: mean for sum",
         "engine/linalg.py",
-        "engine/model/test_latent.py",
+        "engine/test_linalg.py",
         ".sum(axis=(1, 3))",
         ".mean(axis=(1, 3))",
     ),
@@ -62,14 +62,14 @@ ENGINE = [
     Fault(
         "density of the sampler: sign of the determinant",
         "engine/mcmc/posterior.py",
-        "laws/test_samplers_exact.py",
+        "engine/mcmc/test_priors.py",
         "float(x.sum()) - active_set.log_det - beta",
         "float(x.sum()) + active_set.log_det - beta",
     ),
     Fault(
         "equal functions: told by their sums",
         "engine/model/design.py",
-        "engine/model/test_design.py",
+        "engine/model/test_posterior.py",
         "return np.cos(np.arange(1.0, n_samples + 1.0) ** 2)",
         "return np.ones(n_samples)",
     ),
@@ -160,7 +160,7 @@ ENGINE = [
     Fault(
         "stalls: no restart at low noise",
         "engine/solvers/trials.py",
-        "engine/solvers/test_stall.py",
+        "laws/test_solvers.py",
         "if low is None or beta <= state.beta:",
         "if low is None or beta >= state.beta:",
     ),
