@@ -205,7 +205,7 @@ VALIDATION = [
     Fault(
         "remedies of other arguments",
         "_support/guesses/values.py",
-        "laws/test_guesses.py",
+        "_support/test_values.py",
         "words and not set(words) & set(choices)",
         "words and set(words) & set(choices)",
     ),
@@ -250,7 +250,7 @@ FILES = [
     Fault(
         "digest of a model file is not compared",
         "persistence/archive.py",
-        "persistence/test_attacks.py",
+        "persistence/test_archive.py",
         "if comment != _comment(members):",
         "if not comment:",
     ),
