@@ -253,7 +253,7 @@ def _named(models: Any) -> dict[str, Any]:
     """Models by name, or a clear error."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
-    elif isinstance(models, Sequence) and not isinstance(models, (str, Pipeline)):
+    elif isinstance(models, Sequence) and not isinstance(models, (str, bytes, Pipeline)):
         kinds = [type(_unwrapped(model)[0]).__name__ for model in models]
         named = {}
         for k, kind in enumerate(kinds):

@@ -144,6 +144,36 @@ def check_numbers(name: str, values: Any, **options: Any) -> Array:
         return check_array(values, input_name=name, **options)
 
 
+def finite_array(
+    name: str, values: Any, shape: tuple[int | None, ...] | None = (None,), *, gaps: bool = False
+) -> Array:
+    """Numbers in an array of a shape, or a clear error; None is any length, or any shape.
+
+    With `gaps` some may be NaN.
+    """
+    array = check_numbers(
+        name,
+        values,
+        allow_nd=True,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        ensure_all_finite="allow-nan" if gaps else True,
+    )
+    if shape is not None and not _has_shape(array, shape):
+        wanted = ", ".join("n" if n is None else str(n) for n in shape)
+        wanted = f"shape ({wanted}{',' * (len(shape) == 1)})"
+        told = f"shape {array.shape}" if array.ndim else repr(values)
+        wanted = "one dimension" if shape == (None,) else wanted
+        raise ValueError(f"{name} must have {wanted}, got {told}.")
+    return array
+
+
+def _has_shape(array: Array, shape: tuple[int | None, ...]) -> bool:
+    return array.ndim == len(shape) and all(
+        n is None or n == found for n, found in zip(shape, array.shape, strict=True)
+    )
+
+
 def check_weights(sample_weight: Any, X: Array, *, part: bool = False) -> Array:
     """One weight for each row, some of them positive if this is no part; or a clear error."""
     if sample_weight is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.data import check_numbers, check_plain, remedies
+from sparsebayes._support.data import check_plain, finite_array, remedies
 from sparsebayes._support.validation import check_range
 from sparsebayes.denoising.grid import Layout
 
@@ -39,13 +39,12 @@ def check_signal(y: Any) -> Array:
 
 def check_positions(t: Any, layout: Layout) -> Array:
     """One position for each sample of a one-dimensional signal, or a clear error."""
-    positions = check_numbers("t", t)
-    if len(layout.axes) != 1 or positions.shape != layout.signal_shape:
+    if len(layout.axes) != 1:
         raise ValueError(
-            f"t must have one position for each sample of a one-dimensional signal y, "
-            f"{layout.signal_shape}, got shape {positions.shape}."
+            "t has one position for each sample of a one-dimensional signal y, and this has "
+            f"{len(layout.axes)} axes, got {t!r}; leave it out."
         )
-    return positions
+    return finite_array("t", t, layout.signal_shape)
 
 
 def centred(signal: Array) -> tuple[Array, float]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.data import check_numbers, check_size
+from sparsebayes._support.validation import check_switches
 from sparsebayes.export.programs.program import Program
 
 Array = np.ndarray
@@ -96,12 +97,13 @@ class ExportedModel:
             Only if asked for.
         """
         X = self._checked(X)
+        check_switches(return_std=return_std)
         if self.program.is_classifier:
             if return_std:
                 raise ValueError("return_std is for regressions; a classification has none.")
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         if return_std and "std" not in self.program.outputs:
-            raise ValueError("return_std is True, but the model was exported without it.")
+            raise ValueError("return_std=True, but the model was exported without it.")
         wanted = ("mean", "std") if return_std else ("mean",)
         found = self.program.only(*wanted).run(X)
         one = self.program.size("mean") == 1

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.calibration import interval_width
@@ -20,14 +19,32 @@ from sparsebayes._support.data import (
     CheckedScoreMixin,
     check_fit,
     check_numbers,
+    check_size,
     remedies,
 )
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_coverage,
+    check_switches,
+    whole_number,
+)
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
+
+
+def _check_noise(name: str, noise: Any, n_samples: int) -> Array:
+    """A variance, or one for each sample; or a clear error."""
+    found = check_numbers(name, noise, ensure_min_samples=0)
+    if found.shape not in ((), (n_samples,)) or not np.all(found >= 0):
+        raise ValueError(
+            f"{name} must be a variance >= 0, or one for each of the {n_samples} samples, "
+            f"got {noise!r}."
+        )
+    return found
 
 
 def loo_log_predictive(
@@ -83,12 +100,8 @@ def loo_log_predictive(
     """
     check_kernel(kernel)
     X, y, _ = check_fit(None, X, y, several=True)
-    noise = check_numbers("noise", noise, ensure_min_samples=0)
-    if noise.shape not in ((), (len(X),)) or not np.all(noise >= 0):
-        raise ValueError(
-            f"noise must be a variance >= 0, or one for each of the {len(X)} samples, "
-            f"got {noise!r}."
-        )
+    noise = _check_noise("noise", noise, len(X))
+    check_switches(eval_gradient=eval_gradient)
     targets = y.reshape(len(X), -1)
     K = kernel(X)
     K[np.diag_indices_from(K)] += noise
@@ -166,6 +179,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
     (1,)
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> LeaveOneOutGPR:
         """Choose the kernel's parameters, and fit the process.
 
@@ -262,14 +276,15 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
 
         bounds = kernel.bounds
         starts = [kernel.theta]
-        if self.n_restarts_optimizer > 0:
+        more = whole_number("n_restarts_optimizer", self.n_restarts_optimizer, 0)
+        if more > 0:
             if not np.isfinite(bounds).all():
                 raise ValueError(
                     "n_restarts_optimizer > 0 needs finite bounds of all parameters of kernel, "
                     f"got {self.kernel}."
                 )
-            rng = check_random_state(self.random_state)
-            starts += list(rng.uniform(*bounds.T, (self.n_restarts_optimizer, len(bounds))))
+            low, high = bounds.T
+            starts += list(as_random_state(self.random_state).uniform(low, high, (more, low.size)))
         found = [self._minimise(loss, np.clip(start, *bounds.T), bounds) for start in starts]
         theta, _ = min(found, key=lambda pair: pair[1])
         return kernel.clone_with_theta(theta)
@@ -287,6 +302,6 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
                 f"LeaveOneOutGPR ran out of steps ({found.message}); start nearer to the optimum, "
                 "or fix some parameters of the kernel.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return found.x, float(found.fun)

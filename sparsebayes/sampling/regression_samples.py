@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.utils import check_random_state
 
 from sparsebayes._support.data import check_inputs, check_lengths, check_numbers, check_size
-from sparsebayes._support.validation import whole_number
+from sparsebayes._support.validation import as_random_state, check_switches, whole_number
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.draws import DrawMixture, Draws
 from sparsebayes.sampling.sampled_model import SampledModel
@@ -124,6 +123,7 @@ class PosteriorSamples(BaseSamples):
             Only if asked for.
         """
         X = check_inputs(self.optimum, X)
+        check_switches(return_std=return_std)
         mean, variance = np.empty(len(X)), np.full(len(X), (1.0 / self._draws.beta).mean())
         for part in self._batches(len(X)):
             columns = self._part.columns(X[part])
@@ -188,7 +188,7 @@ class PosteriorSamples(BaseSamples):
         """
         X = check_inputs(self.optimum, X)
         n_samples = whole_number("n_samples", n_samples)
-        rng, beta = check_random_state(random_state), self._draws.beta
+        rng, beta = as_random_state(random_state), self._draws.beta
         columns = self._part.columns(X)
         samples = np.empty((len(X), n_samples))
         for k, number in enumerate(rng.randint(beta.size, size=n_samples)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,11 @@ from scipy.special import ndtr, ndtri
 
 from sparsebayes._support.data import LARGEST, check_numbers, check_size, check_weights
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.validation import as_number, check_coverage, check_switches
 
 Array = np.ndarray
+
+_SMALLEST = 1e-60  # standard deviation: squares of ratios are numbers
 
 
 def negative_log_predictive_density(
@@ -282,7 +283,7 @@ def _column(values: Any, name: str) -> Array:
 
 
 def _positive(std: Array) -> Array:
-    if not (std > 0).all():
+    if not (std >= _SMALLEST).all():
         raise ValueError(f"std must be positive, got {std.min():g} among its values.")
     if std.min(initial=1.0) < 1.0 / LARGEST:
         raise ValueError(
@@ -297,7 +298,8 @@ def _checked(y: Any, mean: Any, std: Any) -> tuple[Array, Array, Array]:
     y = _column(y, "y")
     others = []
     for name, values in (("mean", mean), ("std", std)):
-        values = np.full(y.shape, values) if isinstance(values, Real) else values
+        number = as_number(values)
+        values = values if number is None else np.full(y.shape, number)
         values = _column(values, name)
         if values.shape != y.shape:
             raise ValueError(f"{name} must have shape {y.shape} like y, got {values.shape}.")
@@ -310,6 +312,7 @@ def _half_width(std: Array, coverage: float) -> Array:
 
 
 def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
+    check_switches(per_sample=per_sample)
     if per_sample:
         if sample_weight is not None:
             raise ValueError("sample_weight weighs an average; with per_sample=True there is none.")

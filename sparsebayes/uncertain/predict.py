@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.data import check_numbers, check_size
+from sparsebayes._support.validation import check_switches
 from sparsebayes.uncertain.moment_maps import MomentMethod, moment_map
 
 Array = np.ndarray
 
+_LARGEST = 1e75  # variance
 _ASYMMETRY = 1e-8  # of a covariance, relative to its largest entry
 
 
@@ -99,6 +101,7 @@ def predict_uncertain(
     >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], 4.0)
     >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], variances=[[4.0], [0.5]])
     """
+    check_switches(return_cross_cov=return_cross_cov, return_error=return_error)
     through = moment_map(model, method, n_samples=n_samples, random_state=random_state)
     mean, cov = check_gaussian(mean, cov, variances, getattr(model, "n_features_in_", None))
     found = through(mean, cov)
@@ -126,10 +129,10 @@ def check_gaussian(
         raise ValueError(f"mean has {D} features, but the model was fitted with {n_features}.")
     if (cov is None) == (variances is None):
         raise ValueError(
-            "cov and variances cannot both be given; leave one out."
+            f"cov={cov!r} and variances={variances!r} cannot both be given; leave one out."
             if cov is not None
-            else f"cov is missing; give it, or variances of shape ({n}, {D}), one for each feature "
-            "of each input."
+            else "cov is missing (None); give it, or variances of shape "
+            f"({n}, {D}), one for each feature of each input."
         )
     if cov is None:
         return mean, _check_variances(variances, n, D)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.fuzz.catalogue import ALL, changed, combinations
+from tests.fuzz.catalogue import ALL, SHAPES, changed, combinations
 from tests.fuzz.law import Case
 from tests.fuzz.routes import Route, routes
 
@@ -42,5 +42,7 @@ def case_of(route: Route, entries: dict[str, tuple[str, ...]]) -> Case | None:
         if data[name] is NotImplemented:
             return None
     told = "; ".join(f"{name}: {', '.join(of)}" for name, of in entries.items() if of)
-    names = tuple(name for name, of in entries.items() if of) if route.named else ()
-    return Case(f"{route.label} | {told}", lambda: route.run(**data), names)
+    names = tuple(name for name, of in entries.items() if of)
+    if any(entry in SHAPES for of in entries.values() for entry in of):
+        names = tuple(route.good)  # whichever is said to be longer than the other
+    return Case(f"{route.label} | {told}", lambda: route.run(**data), names if route.named else ())

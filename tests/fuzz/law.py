@@ -24,7 +24,7 @@ import scipy.sparse
 SECONDS = 20.0
 """The time limit of a call, where the case names no other."""
 
-OUR_ERRORS = (ValueError, TypeError, ImportError, AttributeError)
+OUR_ERRORS = (ValueError, TypeError, ImportError, AttributeError, OSError)
 """Of which an error of ours is; `NotFittedError` is a ValueError."""
 
 CHECKS = ("sklearn/utils/validation.py", "sklearn/utils/_param_validation.py")
@@ -115,6 +115,8 @@ def fault_of(
 ) -> str | None:
     """What is wrong with an error, or None if a user can act on it."""
     text = f"{type(error).__name__}: {error}"
+    if isinstance(error, OSError) and error.filename is not None:
+        return None  # the system's own words name the file
     if not isinstance(error, OUR_ERRORS) or not _raised_on_purpose(error):
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"not an error of ours: {text} ({last.filename}:{last.lineno})"
