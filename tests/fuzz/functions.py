@@ -83,6 +83,7 @@ def _arguments_of_methods() -> dict[str, dict[str, Any]]:
         "inverse_predict": {"y": [0.1], "X": [np.nan, 0.0]},
         "detection_limit": {"X": [np.nan, 0.0]},
         "evaluate": {"X": X, "y": LABELS},
+        "score": {"X": X, "y": LABELS},
         "contains": {"x": 0.1},
         "pdf": {"x": 0.1},
         "quantile": {"q": 0.5},

@@ -12,7 +12,7 @@ from tests.fuzz.routes import routes
 
 @pytest.mark.parametrize("part", PARTS)
 @settings(
-    derandomize=True, database=None, deadline=None, max_examples=200,
+    derandomize=True, database=None, deadline=None, max_examples=100,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 @given(seed=st.integers(0, 2**32 - 1))
