@@ -194,6 +194,11 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
             This model, fitted.
         """
         inputs, targets, _ = check_fit(self, X, y, several=True)
+        _check_noise("alpha", self.alpha, len(inputs))
+        check_switches(normalize_y=self.normalize_y, copy_X_train=self.copy_X_train)
+        n_targets = targets.shape[1] if targets.ndim == 2 else 1
+        if self.n_targets is not None and self.n_targets != n_targets:
+            raise ValueError(f"n_targets is {self.n_targets!r}, but y has {n_targets} target(s).")
         if self.normalize_y:
             deviation = targets.std(axis=0)
             targets = (targets - targets.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)

@@ -76,8 +76,8 @@ class DenoiseDisplay:
         self, *, y, signal, std, members, offset=0.0, t=None, kind="signal", coverage=0.95
     ):
         check_choice("kind", kind, _KINDS)
-        self.y = finite_array("y", y, None, gaps=True)
-        self.signal = finite_array("signal", signal, self.y.shape)
+        self.signal = finite_array("signal", signal, None)
+        self.y = finite_array("y", y, self.signal.shape, gaps=True)
         needed = std is not None or kind == "signal"
         self.std = finite_array("std", std, self.y.shape) if needed else None
         if not isinstance(members, list):

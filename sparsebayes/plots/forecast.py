@@ -171,9 +171,14 @@ class ForecastDisplay:
         coverage = np.array(_shares(self.coverage))
         limits = []
         for name, values in (("lower", self.lower), ("upper", self.upper)):
-            # A row for each coverage, a column for each value of the mean.
-            rows = [values] if np.ndim(values) == 1 else values
-            limits.append(finite_array(name, rows, (coverage.size, horizon)))
+            array = np.atleast_2d(finite_array(name, values, None))
+            if array.shape != (coverage.size, horizon):
+                raise ValueError(
+                    f"{name} must have shape {(coverage.size, horizon)}, a row for each coverage "
+                    f"of {self.coverage!r} and a column for each value of mean, got "
+                    f"{array.shape if np.ndim(values) else repr(values)}."
+                )
+            limits.append(array)
         return *limits, coverage
 
     @classmethod

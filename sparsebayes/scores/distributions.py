@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from sparsebayes._support.data import check_numbers, check_size, check_weights
+from sparsebayes._support.data import check_numbers, check_size, check_weights, finite_array
 from sparsebayes._support.optional import require
 from sparsebayes._support.validation import as_number, check_coverage, check_switches
 
@@ -314,4 +314,5 @@ def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
         return values
     if sample_weight is None:
         return float(np.mean(values))
-    return float(np.average(values, weights=check_weights(sample_weight, values)))
+    weights = finite_array("sample_weight", sample_weight, values.shape)
+    return float(np.average(values, weights=check_weights(weights, values)))

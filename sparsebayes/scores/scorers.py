@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,10 @@ class PredictiveScorer:
             )
         if self.coverage is not None:
             check_coverage(self.coverage)
+            if "coverage" not in signature(self.score).parameters:
+                raise ValueError(
+                    f"coverage is {self.coverage!r}, and {self.score!r} takes none; leave it out."
+                )
         finite_number("sign", self.sign)
 
     def __repr__(self) -> str:

@@ -57,6 +57,12 @@ class Effort:
         whole_number("steps of Effort", self.steps, 0)
 
 
+_LEAST = {"falling": 1.001} | dict.fromkeys(
+    ("depth", "deep", "shallow", "stall", "loose", "raised", "shared_factor"), 1e-12
+)
+"""The least of numbers that are divided by, or that a search would not end without."""
+
+
 @guided
 @dataclass(frozen=True, repr=False)
 class Policy:
@@ -297,7 +303,7 @@ class Policy:
             if one.type == "int":
                 whole_number(called, value, 0)
             elif one.type == "float" and not (isinstance(value, Real) and value == np.inf):
-                finite_number(called, value, 0.0)
+                finite_number(called, value, _LEAST.get(one.name, 0.0))
             elif one.type == "Effort" and not isinstance(value, Effort):
                 raise TypeError(f"{called} must be an Effort, got {value!r}.")
             elif one.type.startswith("tuple") and not isinstance(value, tuple):
