@@ -197,7 +197,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
         _check_noise("alpha", self.alpha, len(inputs))
         check_switches(normalize_y=self.normalize_y, copy_X_train=self.copy_X_train)
         n_targets = targets.shape[1] if targets.ndim == 2 else 1
-        if self.n_targets is not None and self.n_targets != n_targets:
+        if self.n_targets is not None and whole_number("n_targets", self.n_targets) != n_targets:
             raise ValueError(f"n_targets is {self.n_targets!r}, but y has {n_targets} target(s).")
         if self.normalize_y:
             deviation = targets.std(axis=0)
@@ -293,7 +293,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
         return kernel.clone_with_theta(theta)
 
     def _minimise(self, loss: Any, start: Array, bounds: Array) -> tuple[Array, float]:
-        if callable(self.optimizer):
+        if callable(self.optimizer) and not isinstance(self.optimizer, type):
             return self.optimizer(loss, start, bounds=bounds)
         if self.optimizer != "fmin_l_bfgs_b":
             raise ValueError(

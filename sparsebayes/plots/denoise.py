@@ -77,14 +77,14 @@ class DenoiseDisplay:
     ):
         check_choice("kind", kind, _KINDS)
         self.signal = finite_array("signal", signal, None)
-        self.y = finite_array("y", y, self.signal.shape, gaps=True)
+        self.y = finite_array("y", y, self.signal.shape, like="signal", gaps=True)
         needed = std is not None or kind == "signal"
-        self.std = finite_array("std", std, self.y.shape) if needed else None
+        self.std = finite_array("std", std, self.y.shape, like="signal") if needed else None
         if not isinstance(members, list):
             raise TypeError(f"members must be a list with what is drawn of each, got {members!r}.")
         self.members = members
         self.offset = finite_number("offset", offset)
-        self.t = None if t is None else finite_array("t", t, self.y.shape)
+        self.t = None if t is None else finite_array("t", t, self.y.shape, like="signal")
         self.kind = kind
         self.coverage = check_coverage(coverage)
 

@@ -79,7 +79,7 @@ class PredictiveScorer:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a text, got {self.name!r}.")
-        if not callable(self.score):
+        if not callable(self.score) or isinstance(self.score, type):
             raise TypeError(
                 f"score must be a function such as sparsebayes.scores.crps, got {self.score!r}."
             )
