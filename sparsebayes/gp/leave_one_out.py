@@ -20,11 +20,13 @@ from sparsebayes._support.data import (
     check_fit,
     check_numbers,
     check_plain,
+    finite_array,
     remedies,
 )
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
+    as_number,
     as_random_state,
     check_coverage,
     check_switches,
@@ -294,8 +296,9 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
 
     def _minimise(self, loss: Any, start: Array, bounds: Array) -> tuple[Array, float]:
         if callable(self.optimizer) and not isinstance(self.optimizer, type):
-            return self.optimizer(loss, start, bounds=bounds)
-        if self.optimizer != "fmin_l_bfgs_b":
+            theta, value = _pair(self.optimizer, self.optimizer(loss, start, bounds=bounds))
+            return finite_array("what optimizer returns", theta, start.shape), value
+        if not isinstance(self.optimizer, str) or self.optimizer != "fmin_l_bfgs_b":
             raise ValueError(
                 f"optimizer must be 'fmin_l_bfgs_b', a callable or None, got {self.optimizer!r}."
             )
@@ -308,3 +311,13 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
                 stacklevel=5,
             )
         return found.x, float(found.fun)
+
+
+def _pair(optimizer: Any, found: Any) -> tuple[Any, float]:
+    """What an optimizer of the user's returns, or a clear error."""
+    if not isinstance(found, tuple) or len(found) != 2 or as_number(found[1]) is None:
+        raise TypeError(
+            "optimizer must return a pair, the parameters and what is least there, got "
+            f"{found!r} of {optimizer!r}."
+        )
+    return found

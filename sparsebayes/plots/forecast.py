@@ -312,7 +312,10 @@ def _positions(name: str, times: Any, size: int, first: int) -> np.ndarray:
         return first + np.arange(size)
     array = _plain(times) if hasattr(times, "to_numpy") else np.asarray(times)
     if array.shape != (size,):
-        raise ValueError(f"{name} must have one time for each of the {size} values, got {times!r}.")
+        of = "history" if name == "history_times" else "mean"
+        raise ValueError(
+            f"{name} must have one time for each of the {size} values of {of}, got {times!r}."
+        )
     return array.astype("datetime64[us]") if array.dtype.kind in "OU" else array
 
 

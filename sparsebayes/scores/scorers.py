@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sparsebayes._support.data import check_numbers
-from sparsebayes._support.validation import check_coverage, finite_number
+from sparsebayes._support.validation import as_number, check_coverage, finite_number
 from sparsebayes.scores.distributions import (
     crps,
     interval_coverage,
@@ -119,6 +119,8 @@ class PredictiveScorer:
             self.score(*target, sample_weight=sample_weight, **more)
             for target in zip(*(values.T for values in columns), strict=True)
         ]
+        if any(as_number(one) is None for one in each):
+            raise TypeError(f"score must return a finite number, got {each} of {self.score!r}.")
         return self.sign * float(np.mean(each)) + 0.0  # not minus zero
 
     def set_score_request(self, *, sample_weight: bool | str | None = None) -> PredictiveScorer:

@@ -53,7 +53,7 @@ BAD: dict[str, Callable[[], Any]] = {
     "int": lambda: int,
     "RVR": lambda: RVR,
     "RBF": lambda: RBF,
-    "lambda": lambda: lambda *given: None,
+    "lambda": lambda: lambda *given, **named: None,
     "RBF()": RBF,
     "fitted": _fitted,
     "float32": lambda: np.float32(0.5),

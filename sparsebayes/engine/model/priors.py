@@ -331,6 +331,8 @@ class Gamma(Separable):
                 "Gamma needs a and b between 1e-60 and 1e60, or both zero, "
                 f"got {self.a!r} and {self.b!r}."
             )
+        for name, value in (("a", a), ("b", b)):  # whole numbers may be too large for NumPy
+            object.__setattr__(self, name, value)
 
     def shared(self, count: int) -> Gamma:
         return self if count == 1 else Gamma(self.a / count, self.b / count)
