@@ -19,6 +19,7 @@ from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.data import check_fit, check_inputs
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import OutOfTime
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
     as_random_state,
@@ -37,6 +38,7 @@ from sparsebayes.engine import (
     Problem,
     Solution,
     Solver,
+    Stop,
     run,
 )
 
@@ -57,6 +59,7 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
     augment: Any
     bias: Any
     max_iter: Any
+    max_time: Any
     tol: Any
     random_state: Any
     verbose: Any
@@ -168,10 +171,16 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
     def _run(
         self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None
     ) -> Solution:
-        """The end of a search; `tol` is that of 1000 samples."""
+        """The end of a search; `tol` is that of 1000 samples.
+
+        Without `report` nobody would keep what was found when the time is up.
+        """
         rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         tol *= max(1.0, problem.n_samples / 1000.0)
-        return run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
+        found = run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
+        if report is None and found.stop is Stop.MAX_TIME:
+            raise OutOfTime
+        return found
 
     def _keep(self, basis: Basis, functions: Array) -> None:
         """Keep these functions, numbered in the order of the basis."""

@@ -10,9 +10,10 @@ from scipy.linalg import block_diag
 from sklearn.utils.parallel import Parallel, delayed
 
 from sparsebayes._rvm.progress import Progress
+from sparsebayes._support.limits.clock import current_limit, under
 from sparsebayes._support.validation import as_n_jobs
 from sparsebayes.basis import Basis
-from sparsebayes.classification.latent import fit_latent, latent_problem
+from sparsebayes.classification.latent import fit_latent, latent_problem, set_weights
 from sparsebayes.classification.likelihood import Samples
 from sparsebayes.engine import Solver, Stop
 from sparsebayes.engine import learn as learn_scales
@@ -46,6 +47,8 @@ def fit_one_vs_rest(
     parameters = {**whole.get_params(deep=False), "multi_class": "multinomial", "adapt": None}
     parameters |= {"link": whole.link_, "calibrate": None}
 
+    limit = current_limit()
+
     def fit(k: int) -> RVC:
         model = type(whole)(**parameters)
         model.classes_ = np.array([False, True])
@@ -56,7 +59,8 @@ def fit_one_vs_rest(
         model.class_prior_ = np.array([1.0 - share, share])
         inside = (samples.labels == k).astype(np.intp)
         part = replace(samples, labels=inside)
-        fit_latent(model, solver, basis, design, part, progress, learn=False)
+        with under(limit):
+            fit_latent(model, solver, basis, design, part, progress, learn=False)
         model._store_latent_inputs(part)
         if model.stop_reason_ == Stop.INTERRUPTED.value:
             raise KeyboardInterrupt
@@ -85,7 +89,8 @@ def _combine(whole: RVC, basis: Basis) -> None:
         whole.augment_variance_ = np.array([model.augment_variance_ for model in models])
     kept = np.unique(np.concatenate([model.relevance_ for model in models]))
     whole._keep(basis, kept)
-    whole._set_weights(
+    set_weights(
+        whole,
         np.concatenate([model.weights_ for model in models]),
         np.concatenate([model.alpha_ for model in models]),
         np.concatenate([model.determined_ for model in models]),

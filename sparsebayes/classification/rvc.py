@@ -105,6 +105,9 @@ class RVC(CheckedScoreMixin, ClassifierMixin, RelevanceVectorMachine):
         of the weighted sample.
     max_iter : int, default=10000
         The largest number of steps of the solver.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: the search then ends with the best model found,
+        the choices and corrections that would follow are left out, and a warning is given.
     tol : float, default=0.01
         The fit ends when no addition, deletion or re-estimation of a function gains more than
         this in log evidence; with more than 1000 samples, than `tol` for each 1000.
@@ -226,6 +229,7 @@ class RVC(CheckedScoreMixin, ClassifierMixin, RelevanceVectorMachine):
         calibrate: Any = "auto",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         max_iter: int = 10_000,
+        max_time: float | None = None,
         tol: float = 0.01,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -244,6 +248,7 @@ class RVC(CheckedScoreMixin, ClassifierMixin, RelevanceVectorMachine):
         self.calibrate = calibrate
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -337,26 +342,6 @@ class RVC(CheckedScoreMixin, ClassifierMixin, RelevanceVectorMachine):
         if len(latent) > 1 and self.link_ == "logit" and self.multi_class_ == "multinomial":
             latent = latent - latent.mean(axis=0)  # a softmax sees differences only
         self._store_inputs(samples.rows, latent, samples.weights)
-
-    def _set_weights(
-        self,
-        mean: Array,
-        alpha: Array,
-        determined: Array,
-        output: Array,
-        column: Array,
-        shape: tuple[int, int],
-    ) -> None:
-        """From the values of the kept weights to arrays of all outputs and functions."""
-
-        def spread(values: Array, others: float) -> Array:
-            out = np.full(shape, others)
-            out[output, column] = values
-            return out[0] if shape[0] == 1 else out
-
-        self.weights_ = spread(mean, 0.0)
-        self.alpha_ = spread(alpha, np.inf)
-        self.determined_ = spread(determined, 0.0)
 
     @property
     def coef_(self) -> Array:

@@ -19,6 +19,7 @@ from sparsebayes._support.validation import (
     is_auto,
     whole_number,
 )
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS, DenoisingMethod
 from sparsebayes.denoising.observed.noise_models import ChannelNoise, as_channel_noise
@@ -92,6 +93,7 @@ class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Denoiser:
         """Check the parameters and the number of samples; nothing is learned from other signals.
 

@@ -97,7 +97,7 @@ def held_out_factors(
             f"{_FEWEST_LEARNED + _FEWEST_HELD} after it are needed. Use fewer lags or differences, "
             "or calibrate=None.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=7,
         )
         return np.ones(1)
     origins = np.unique(np.linspace(learned, size - 1, min(count, held)).round().astype(int))

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import current_limit, under
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import (
     as_random_state,
@@ -20,10 +22,9 @@ from sparsebayes._support.validation import (
     check_switches,
     whole_number,
 )
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.forecasting.backtest import Backtest, as_methods, origins_of, score_methods
 from sparsebayes.forecasting.calibration import check_options
-from sparsebayes.forecasting.candidates.linear import LinearAutoregression
-from sparsebayes.forecasting.candidates.recursive import Recursive
 from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
 from sparsebayes.forecasting.panels import fit_each, predict_each, simulate_each, update_each
 from sparsebayes.forecasting.propagation import METHODS, ForecastMethod
@@ -79,6 +80,9 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         Whether the series of a panel share one autoregression, which suits many short ones: it is
         fitted to rows of all of them (5000 at random, if there are more), each standardised by
         itself; `transform`, `difference` and `lags` are common.
+    max_time : float or None, default=None
+        The most seconds that a fit, of each series of a panel, may take, about: models that would
+        take longer are left out, and a warning is given.
     n_jobs : int or None, default=None
         Series of a panel that are fitted and forecast at once, as in joblib, which does not change
         results. Within ``joblib.parallel_config(backend="dask")`` they are on a Dask cluster.
@@ -181,6 +185,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         exog_lags: Any = 0,
         calibrate: int | Literal["auto"] | None = "auto",
         pool: bool = False,
+        max_time: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -194,10 +199,12 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         self.exog_lags = exog_lags
         self.calibrate = calibrate
         self.pool = pool
+        self.max_time = max_time
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
+    @timed
     def fit(self, y: Any, X: Any = None, *, id: Any = None) -> Forecaster:
         """Fit to a series, or to each series of a panel.
 
@@ -231,7 +238,8 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         return self._learned(learn(self, *read_training(y, X)))
 
     def _fit_panel(self, panel: Panel, inputs: list[Any]) -> Forecaster:
-        forecasters = fit_each(self, panel.names, panel.series, inputs)
+        with under(current_limit() if self.pool else None):  # else each series has its own
+            forecasters = fit_each(self, panel.names, panel.series, inputs)
         for name in [name for name in vars(self) if name.endswith("_") or name == "_one"]:
             delattr(self, name)  # of a single series
         self.forecasters_, self._panel = forecasters, replace(panel, series=[])
@@ -245,21 +253,10 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         self.n_times_, self.n_inputs_ = one.n_times, one.exogenous.count
         self.calibration_, self.log_evidence_ = fitted.factors, fitted.log_evidence
         self.candidates_ = fitted.combination.candidates
-        self.exog_lags_ = list(one.embedding.exog_lags)
+        self.exog_lags_, self.chosen_ = list(one.embedding.exog_lags), fitted.chosen
         self.n_past_ = max(fitted.combination.n_past, *self.exog_lags_, 1)
-        used = ", ".join(f"{one.weight:.2f} {one.name}" for one in self.candidates_ if one.weight)
-        self.chosen_ = f"{used}; {fitted.past}" if fitted.past else used
-        models = fitted.combination.models
-        leading = models[int(np.argmax(fitted.combination.weights))]
-        recursions = [model.recursion for model in models if isinstance(model, Recursive)]
-        self.estimator_ = recursions[0].model if recursions else None
-        noise = getattr(self.estimator_, "noise_variance_", None)
-        self.noise_variance_ = None if noise is None else recursions[0].scale ** 2 * float(noise)
-        frame: Any = leading.recursion if isinstance(leading, Recursive) else leading
-        lagged = isinstance(leading, (Recursive, LinearAutoregression))
-        self.lags_ = [int(lag) for lag in frame.lags] if lagged else []
-        self.difference_ = list(frame.differences.periods) if lagged else []
-        self.transform_ = leading.transform.parameter
+        self.estimator_, self.noise_variance_ = fitted.estimator
+        self.lags_, self.difference_, self.transform_ = fitted.leading
         self.n_features_in_ = len(self.lags_) + len(self.exog_lags_) * self.n_inputs_
         return self
 
@@ -415,6 +412,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         rng = as_random_state(self.random_state if random_state is None else random_state)
         return self._one.paths(horizon, X, whole_number("n_paths", n_paths, least), rng)
 
+    @all_or_nothing
     def update(self, y_new: Any, X_new: Any = None) -> Forecaster:
         """Append observations; the model stays as it was fitted.
 

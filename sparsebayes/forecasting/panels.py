@@ -6,6 +6,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -117,8 +118,9 @@ def update_each(forecaster: Any, panel: Panel, y_new: Any, X_new: Any) -> None:
             times = model._one.timeline.ahead(len(series))
             series, X = (None if one is None else one.set_axis(times) for one in (series, X))
         longer.append(_named(name, model._one.longer, series, X))
-    for model, one in zip(models, longer, strict=True):
-        model._learned(one)
+    known_since = zip(new.names, models, longer, strict=True)
+    changed = {name: copy(model)._learned(one) for name, model, one in known_since}
+    forecaster.forecasters_ = forecaster.forecasters_ | changed  # at once, for all of them
 
 
 def run_each(
@@ -154,7 +156,7 @@ def run_each(
             counter.count()
     for name, (_, caught) in zip(names, found, strict=True):
         for message, category in caught:
-            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=5)
+            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=7)
     return [result for result, _ in found]
 
 

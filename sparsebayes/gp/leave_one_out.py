@@ -32,6 +32,7 @@ from sparsebayes._support.validation import (
     check_switches,
     whole_number,
 )
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
@@ -180,6 +181,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
     (1,)
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> LeaveOneOutGPR:
         """Choose the kernel's parameters, and fit the process.
 
@@ -308,7 +310,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
                 f"LeaveOneOutGPR ran out of steps ({found.message}); start nearer to the optimum, "
                 "or fix some parameters of the kernel.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return found.x, float(found.fun)
 

@@ -22,6 +22,8 @@ from sparsebayes._support.calibration import (
 )
 from sparsebayes._support.data import check_fit
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
@@ -108,6 +110,9 @@ class ReducedRankGPR(
         Candidates per step of the selection, drawn at random.
     max_iter : int, default=200
         The largest number of steps of the optimiser in one turn.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: then it ends with the best model found, and a
+        warning is given.
     tol : float, default=0.001
         Turns end when two in a row gain less than this in log evidence per sample, or with fewer
         than 1000 samples less than this times 1000.
@@ -185,6 +190,7 @@ class ReducedRankGPR(
         noise: Literal["estimate"] | float = "estimate",
         n_search: int = 59,
         max_iter: int = 200,
+        max_time: float | None = None,
         tol: float = 1e-3,
         random_state: Any = None,
     ) -> None:
@@ -198,9 +204,11 @@ class ReducedRankGPR(
         self.noise = noise
         self.n_search = n_search
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.random_state = random_state
 
+    @timed
     def fit(self, X: Any, y: Any) -> ReducedRankGPR:
         """Fit the model.
 
@@ -289,7 +297,7 @@ class ReducedRankGPR(
                 best = model
             path.append(best.evidence)
             idle = idle + 1 if gain < self.tol * max(len(y), 1000) else 0
-            if idle == PATIENCE:
+            if idle == PATIENCE or time_is_up():
                 break
         settled = turns == 1 or idle > 0
         best, finished = climb_from(best, FINE)
@@ -298,13 +306,13 @@ class ReducedRankGPR(
         self.n_iter_ = len(path)
         self.converged_ = bool(settled and finished)
         self._store(best)
-        if not self.converged_:
+        if not self.converged_ and not time_is_up():
             remedy = "max_iter" if settled else "n_cycles or tol"
             warnings.warn(
                 f"ReducedRankGPR was still gaining evidence when it stopped; raise {remedy}, "
                 f"or check the bounds of kernel_={self.kernel_}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     def _largest(self, distinct: Array) -> int:

@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sparsebayes._support.batching import batches, memory_budget
 from sparsebayes._support.data import CheckedScoreMixin, check_fit, check_inputs
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import share_of_time
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.optional import require
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import as_random_state
@@ -33,6 +35,8 @@ from sparsebayes.pareto.inputs import (
 )
 
 Array = np.ndarray
+
+_START = 0.5  # of the time of a fit, where that is limited, for the machine to start from
 
 
 class ParetoClassifier(
@@ -55,6 +59,9 @@ class ParetoClassifier(
         number of kernels and, as a tie-breaker below 1, ``ν/(1 + ν)``; "l1" is ν itself.
     n_evaluations : int, default=100000
         How many classifiers are tried.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: then it ends with the front found until then,
+        and a warning is given.
     population : int, default=100
         How many of them live at a time.
     bias : bool, default=True
@@ -140,6 +147,7 @@ class ParetoClassifier(
         *,
         penalty: PenaltyName = "l0+",
         n_evaluations: int = 100_000,
+        max_time: float | None = None,
         population: int = 100,
         bias: bool = True,
         seeds: SeedName | None = "rvc",
@@ -150,6 +158,7 @@ class ParetoClassifier(
         self.basis = basis
         self.penalty = penalty
         self.n_evaluations = n_evaluations
+        self.max_time = max_time
         self.population = population
         self.bias = bias
         self.seeds = seeds
@@ -164,6 +173,7 @@ class ParetoClassifier(
         tags.input_tags.pairwise = precomputed or isinstance(self.basis, Precomputed)
         return tags
 
+    @timed
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ParetoClassifier:
         """Evolve the front.
 
@@ -256,7 +266,7 @@ class ParetoClassifier(
         if self.seeds is None:
             return basis, weights
         machine = RVC(self.basis, link="logit", bias=self.bias, calibrate=None, random_state=0)
-        with warnings.catch_warnings():  # a start need not have converged
+        with share_of_time(_START), warnings.catch_warnings():  # a start need not have converged
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, positive)
         kept = machine.relevance_ - bool(self.bias)  # its bias is number 0

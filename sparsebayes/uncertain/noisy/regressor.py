@@ -13,6 +13,8 @@ from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.data import check_fit
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.guesses.values import hint
+from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
@@ -77,6 +79,9 @@ class NoisyInputGPR(
         A fixed variance of the noise of the outputs, or its estimate.
     optimize : bool, default=True
         Whether to learn the kernel's parameters.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: then it ends with the best model found, and a
+        warning is given.
     random_state : int, RandomState instance or None, default=None
         Draws the samples, or the folds, or the subset of samples that `Slope` begins with.
     verbose : int, default=0
@@ -159,6 +164,7 @@ class NoisyInputGPR(
         method: MethodName | LearningMethod = "auto",
         noise: Literal["estimate"] | float = "estimate",
         optimize: bool = True,
+        max_time: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -167,9 +173,11 @@ class NoisyInputGPR(
         self.method = method
         self.noise = noise
         self.optimize = optimize
+        self.max_time = max_time
         self.random_state = random_state
         self.verbose = verbose
 
+    @timed
     def fit(self, X: Any, y: Any) -> NoisyInputGPR:
         """Fit the model.
 
@@ -229,12 +237,12 @@ class NoisyInputGPR(
         self._mixture = InputMixture(found.processes, offset, self.noise_variance_)
         for name, value in found.attributes.items():
             setattr(self, name, value)
-        if not self.converged_:
+        if not self.converged_ and not time_is_up():
             warnings.warn(
                 f"NoisyInputGPR with method={method} had not settled after {len(found.path)} "
                 f"turns; {found.remedy}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     def predictive(self) -> InputMixture:

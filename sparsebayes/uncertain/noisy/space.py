@@ -14,6 +14,7 @@ from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Product
 
 from sparsebayes._support.data import LARGEST, check_plain
+from sparsebayes._support.limits.clock import end_in_time
 from sparsebayes.engine.noisy_gp import Theta
 
 Array = np.ndarray
@@ -238,6 +239,7 @@ def climb(
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
+        callback=end_in_time,
         options={"maxiter": max_iter, "ftol": 0.0, "gtol": tol},
     )
     return np.clip(end.x, low, high), -float(end.fun), bool(end.nit < max_iter)
