@@ -24,6 +24,9 @@ from sparsebayes._support.validation import LARGEST, check_range
 
 Array = np.ndarray
 
+LARGEST_FUNCTION = LARGEST**2
+"""Of a function of the inputs: squares of it are still numbers."""
+
 _LARGEST_LABEL = 2.0**53  # whole numbers up to here are told apart
 
 _REMEDIES = {
@@ -79,7 +82,7 @@ def check_plain(name: str, values: Any, *, gaps: bool = False) -> Any:
         values = np.ma.filled(values.astype(np.float64), np.nan) if hidden else values.data
     columns = getattr(values, "columns", None)
     if columns is not None and hasattr(values, "dtypes"):
-        _check_columns(name, list(columns), list(values.dtypes))
+        _check_kinds(name, list(columns), list(values.dtypes))
     elif _is_date(getattr(values, "dtype", None)):
         raise ValueError(
             f"{name} holds dates or times ({values.dtype}); give numbers, such as days since the "
@@ -88,7 +91,7 @@ def check_plain(name: str, values: Any, *, gaps: bool = False) -> Any:
     return values
 
 
-def _check_columns(name: str, columns: list[Any], kinds: list[Any]) -> None:
+def _check_kinds(name: str, columns: list[Any], kinds: list[Any]) -> None:
     """Columns of a table have names of their own, and none holds dates; or a clear error."""
     twice = [column for number, column in enumerate(columns) if column in columns[:number]]
     if twice:
@@ -114,9 +117,20 @@ def check_size(name: str, values: Array, largest: float = LARGEST) -> Array:
     if worst > largest:
         raise ValueError(
             f"{name} has a value of size {worst:.3g}, and its square is out of range; rescale "
-            f"{name} to at most {largest:g}."
+            f"{name} to at most {largest:.3g}."
         )
     return values
+
+
+def check_columns(name: str, X: Array, smallest: float = 1.0 / LARGEST) -> None:
+    """Columns whose squares are not lost, or a clear error; zeros may be in them, or all of it."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    lost = np.flatnonzero((largest > 0) & (largest < smallest))
+    if lost.size:
+        raise ValueError(
+            f"The largest value in column {lost[0]} of {name} is {largest[lost[0]]:.3g}, and its "
+            f"square is out of range; rescale {name} to at least {smallest:.3g}."
+        )
 
 
 def check_numbers(name: str, values: Any, **options: Any) -> Array:
@@ -224,10 +238,17 @@ def check_fit(
         else:
             X = validate_data(model, X, **options)
     check_size("X", X)
+    if not part:
+        check_columns("X", X)
     y = check_labels(y, model) if labels else check_targets(y, several=several, part=part)
+    check_lengths(X, y)
+    return X, y, check_weights(sample_weight, X, part=part)
+
+
+def check_lengths(X: Any, y: Any) -> None:
+    """As many inputs as targets, or a clear error."""
     with remedies("X", "y"):
         check_consistent_length(X, y)
-    return X, y, check_weights(sample_weight, X, part=part)
 
 
 def check_targets(y: Any, *, several: bool = False, part: bool = False) -> Array:
@@ -248,10 +269,9 @@ def check_labels(y: Any, model: Any = None, *, name: str = "y") -> Array:
         y = check_plain(name, y)
     with remedies(name):
         y = _check_y(y, estimator=model)
-        if y.dtype.kind == "f" and np.abs(y).max(initial=0.0) > _LARGEST_LABEL:
-            raise ValueError(
-                f"{name} has the label {np.abs(y).max():g}; use small whole numbers, or text."
-            )
+        largest = float(np.abs(y).max(initial=0)) if y.dtype.kind == "f" else 0.0
+        if largest > _LARGEST_LABEL:
+            raise ValueError(f"{name} has the label {largest:g}; use small whole numbers, or text.")
         check_classification_targets(y)
     kinds = sorted({type(label).__name__ for label in y.tolist()})
     if y.dtype == object and len(kinds) > 1:
@@ -291,7 +311,8 @@ class CheckedScoreMixin:
         float
             R², or the accuracy.
         """
-        y = check_labels(y) if is_classifier(self) else check_size("y", check_numbers("y", y))
+        y = check_labels(y) if is_classifier(self) else check_targets(y, several=True)
+        check_lengths(X, y)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, y)
         with remedies("X", "y"):

@@ -151,5 +151,8 @@ class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin
         X, numbers = check_plain("X", X, gaps=True), (np.float64, np.float32)
         with remedies("X"):
             X = validate_data(self, X, dtype=numbers, ensure_all_finite="allow-nan", reset=reset)
-        check_range(X[~np.isnan(X)], "X")
+        known = ~np.isnan(X)
+        if not known.any(axis=1).all():
+            raise ValueError("X has a signal of which every sample is NaN; drop that row.")
+        check_range(X[known], "X")
         return X

@@ -43,7 +43,7 @@ def two_classes(y: Array) -> Array:
         count = "only one class" if classes.size == 1 else f"{classes.size} classes"
         raise ValueError(
             "Only binary classification is supported: ParetoClassifier needs samples of two "
-            f"classes in y, got {count}: {found}."
+            f"classes, got {count}: {found}; y must hold two labels."
         )
     return classes
 

@@ -339,7 +339,7 @@ def _probabilities(found: Any) -> Any:
 
 
 NUMBERS: dict[str, Callable[[Any], Any]] = {
-    "Denoised": lambda found: [found.signal, found.std, found.noise_variance, found.log_evidence],
+    "Denoised": lambda found: [found.signal, found.std, found.noise_variance],
     "Comparison": lambda found: found.to_dict(),
     "Statistics": lambda found: [found.n, found.energy, found.moments, found.gram],
     "PosteriorSamples": lambda found: found.predict(X, return_std=True),

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -41,6 +42,9 @@ METHODS: dict[str, type[LearningMethod]] = {
 }
 FEW = 100  # samples up to which stochastic EM, the most accurate, takes some seconds
 NOISE = (1e-8, 10.0)  # bounds of the output noise, in units of the variance of the targets
+Array = np.ndarray
+
+FAR = 1e4  # standard deviations: squares of so large inputs have lost half of their digits
 FACTOR = (0.01, (1e-6, 1.0))  # input noise to begin with and its bounds, in variances of the inputs
 
 
@@ -207,7 +211,8 @@ class NoisyInputGPR(
             check_squared_exponential(kernel, X.shape[1])
         noise, bounds = noise_start(white, fixed, variance, NOISE)
         estimated = variances is None
-        data = NoisyData(target, X, X.var(axis=0)[None] if variances is None else variances)
+        shift = distance_from_zero(X)
+        data = NoisyData(target, X - shift, X.var(axis=0)[None] if variances is None else variances)
         space = Space(
             kernel,
             noise,
@@ -219,7 +224,15 @@ class NoisyInputGPR(
         )
         rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         reporter = Reporter(type(self).__name__, self.verbose)
-        self._store(method, offset, method.learn(space, data, variance, rng, reporter))
+        try:
+            found = method.learn(space, data, variance, rng, reporter)
+        except LinAlgError as error:
+            raise ValueError(
+                f"The covariance of the samples at the observed X is lost in rounding: X has "
+                f"variances of {X.var(axis=0).min():.3g} and more, input_noise of up to "
+                f"{data.variances.max():.3g}. Check the units of both, or raise noise."
+            ) from error
+        self._store(method, offset, found.moved(shift) if shift.any() else found)
         return self
 
     def _store(self, method: LearningMethod, offset: float, found: Learned) -> None:
@@ -247,6 +260,12 @@ class NoisyInputGPR(
 
     def predictive(self) -> InputMixture:
         return self._mixture
+
+
+def distance_from_zero(X: Array) -> Array:
+    """The means of inputs that lie far from zero, as time stamps do: differences lose digits."""
+    mean, spread = X.mean(axis=0), X.std(axis=0)
+    return np.where(np.abs(mean) > FAR * spread, mean, 0.0)
 
 
 def as_method(method: Any, n_samples: int) -> LearningMethod:

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Product
 
-from sparsebayes._support.data import LARGEST, check_plain
+from sparsebayes._support.data import check_plain, check_size
 from sparsebayes._support.limits.clock import end_in_time
 from sparsebayes.engine.noisy_gp import Theta
 
@@ -82,11 +82,12 @@ def check_input_noise(input_noise: Any, X: Array) -> Array | None:
         raise ValueError(
             f"input_noise must be 'estimate' or variances >= 0, got {input_noise!r}."
         ) from error
-    if not np.all(values >= 0) or np.any(values > LARGEST):
+    if not np.all(np.isfinite(values)) or np.any(values < 0):
         raise ValueError(
-            f"input_noise holds variances, which must be >= 0 and at most {LARGEST:g}; got "
-            f"{values[~((values <= LARGEST) & (values >= 0))].ravel()[0]}."
+            "input_noise holds variances, which must be finite and >= 0; got "
+            f"{values[~(np.isfinite(values) & (values >= 0))].ravel()[0]}."
         )
+    check_size("input_noise", values)
     if values.shape == (n,) == (D,) and n > 1:
         raise ValueError(
             f"input_noise has length {n}, which fits the {n} samples and the {D} inputs; give it "
