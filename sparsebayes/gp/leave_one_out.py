@@ -242,6 +242,9 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
             After a fit to K targets, (n, K).
         """
         X = check_plain("X", X)
+        check_switches(return_std=return_std, return_cov=return_cov)
+        if return_std and return_cov:
+            raise ValueError("Ask for return_std or return_cov, not for both; both are True.")
         with remedies("X"):
             return super().predict(X, return_std=return_std, return_cov=return_cov)
 

@@ -328,7 +328,7 @@ class Gamma(Separable):
         a, b = as_number(self.a), as_number(self.b)
         if a is None or b is None or not (a == b == 0 or _in_range(a, b)):
             raise ValueError(
-                "Gamma needs a and b between 1e-60 and 1e60, or both zero, "
+                "Gamma needs finite a and b from 1e-60 to 1e60, both positive or both zero, "
                 f"got {self.a!r} and {self.b!r}."
             )
         for name, value in (("a", a), ("b", b)):  # whole numbers may be too large for NumPy
