@@ -57,6 +57,10 @@ class Effort:
         whole_number("steps of Effort", self.steps, 0)
 
 
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float) and value == np.inf
+
+
 _LEAST = {"falling": 1.001} | dict.fromkeys(
     ("depth", "deep", "shallow", "stall", "loose", "raised", "shared_factor"), 1e-12
 )
@@ -303,7 +307,7 @@ class Policy:
             default: Any = one.default
             if one.type == "int":
                 whole_number(called, value, 0)
-            elif one.type == "float" and not (one.name == "far" and value == np.inf):
+            elif one.type == "float" and not (one.name == "far" and _is_infinite(value)):
                 most = 1.0 if default < 1.0 else 1e15  # a share, or a number
                 finite_number(called, value, _LEAST.get(one.name, 0.0), most)
             elif one.type == "Effort" and not isinstance(value, Effort):
