@@ -20,12 +20,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from sparsebayes._support.validation import check_range
+from sparsebayes._support.validation import LARGEST, check_range
 
 Array = np.ndarray
-
-LARGEST = 1e60
-"""Of an input or a weight: squares of it, and products of these, are still numbers."""
 
 LARGEST_FUNCTION = LARGEST**2
 """Of a function of the inputs: squares of it are still numbers."""
@@ -152,11 +149,16 @@ def check_numbers(name: str, values: Any, **options: Any) -> Array:
 
 
 def finite_array(
-    name: str, values: Any, shape: tuple[int | None, ...] | None = (None,), *, gaps: bool = False
+    name: str,
+    values: Any,
+    shape: tuple[int | None, ...] | None = (None,),
+    *,
+    like: str = "",
+    gaps: bool = False,
 ) -> Array:
     """Numbers in an array of a shape, or a clear error; None is any length, or any shape.
 
-    With `gaps` some may be NaN.
+    `like` says what else has this shape; with `gaps` some may be NaN.
     """
     array = check_numbers(
         name,
@@ -171,6 +173,7 @@ def finite_array(
         wanted = f"shape ({wanted}{',' * (len(shape) == 1)})"
         told = f"shape {array.shape}" if array.ndim else repr(values)
         wanted = "one dimension" if shape == (None,) else wanted
+        wanted += f" like {like}" if like else ""
         raise ValueError(f"{name} must have {wanted}, got {told}.")
     return array
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
 
-from sparsebayes._support.data import LARGEST, LARGEST_FUNCTION, check_columns, check_size
-from sparsebayes._support.validation import whole_number
+from sparsebayes._support.data import LARGEST_FUNCTION, check_columns, check_size
+from sparsebayes._support.validation import LARGEST, whole_number
 from sparsebayes.basis.base import Basis, column_hashes
 from sparsebayes.basis.centres import Some
 from sparsebayes.engine.moments import Functions, Monomials

@@ -102,7 +102,7 @@ def as_seasons(seasons: Any) -> tuple[float, ...] | None:
     several = [seasons] if isinstance(seasons, Real) else seasons
     try:
         lengths = sorted(float(length) for length in several)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"seasons must be 'auto', None, a number of steps or a list of them, got {seasons!r}."
         ) from error
