@@ -15,7 +15,7 @@ PYTHONS ?= 3.12 3.13 3.14
 QUICK_TESTS = -m pytest -n 2 -q
 DOC_TESTS = -m pytest --doctest-modules sparsebayes -q
 
-.PHONY: demo test lint types test-slow test-devices test-floor test-python test-wheel bench experiments clean help
+.PHONY: demo test lint types test-slow test-devices test-floor test-python test-prerelease test-wheel faults audit bench experiments clean help
 .PRECIOUS: .venv-%/.installed
 
 help:
@@ -26,6 +26,9 @@ help:
 	@echo "make test-devices exported C by gcc, clang and arm-none-eabi-gcc, on an emulated Cortex-M; what is not installed is skipped"
 	@echo "make test-floor   the quick tests with the lowest versions that pyproject.toml allows (Python 3.11)"
 	@echo "make test-python  the quick tests with each of Python $(PYTHONS) that is installed"
+	@echo "make test-prerelease  the quick tests with the newest numpy, scipy, scikit-learn and pandas, pre-releases too"
+	@echo "make faults       kills, interrupts, full disks, writers at once, forks and workers that die; prints counts"
+	@echo "make audit        known weaknesses of the packages that .venv has"
 	@echo "make test-wheel   build sdist and wheel, install the wheel into an empty environment and try it"
 	@echo "make bench        compare with other packages (writes docs/benchmarks.md)"
 	@echo "make experiments  the papers' tables and figures, with few repetitions"
@@ -98,8 +101,30 @@ test-python:
 	echo "passed:$${passed:- none}; failed:$${failed:- none}; not installed, skipped:$${missing:- none}"; \
 	test -z "$$failed"
 
+# The newest may be newer than what other packages allow: that is the point.
+.venv-prerelease/.installed: pyproject.toml
+	@echo "creating .venv-prerelease (once)"; $(PYTHON) -m venv --clear .venv-prerelease
+	@.venv-prerelease/bin/python -m pip --quiet --disable-pip-version-check install -e ".[test]"
+	@.venv-prerelease/bin/python -m pip --quiet --disable-pip-version-check install --pre --upgrade numpy scipy scikit-learn pandas
+	@touch $@
+
+test-prerelease: .venv-prerelease/.installed
+	.venv-prerelease/bin/python $(DOC_TESTS)
+	.venv-prerelease/bin/python $(QUICK_TESTS)
+
 test-wheel:
 	$(PYTHON) tools/check_wheel.py
+
+faults: $(STAMP)
+	$(BIN)/python -m tests.faults
+
+.venv-audit/.installed:
+	@echo "creating .venv-audit (once)"; $(PYTHON) -m venv --clear .venv-audit
+	@.venv-audit/bin/python -m pip --quiet --disable-pip-version-check install pip-audit
+	@touch $@
+
+audit: $(STAMP) .venv-audit/.installed
+	.venv-audit/bin/pip-audit --skip-editable --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 bench: $(STAMP)
 	@$(PIP) install -e ".[bench]"
