@@ -224,7 +224,7 @@ def _estimator(task: Task, args: Namespace) -> Any:
         "bias": args.bias,
         "random_state": args.seed,
     }
-    for name in ("prior", "max_iter"):
+    for name in ("prior", "max_iter", "max_time"):
         if getattr(args, name) is not None:
             common[name] = getattr(args, name)
     return task.model(basis, common, args)

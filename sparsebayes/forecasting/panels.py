@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sparsebayes._support.validation import whole_number
+from sparsebayes._support.validation import as_n_jobs, as_random_state, whole_number
 from sparsebayes.forecasting.pooling import learn_together
 from sparsebayes.forecasting.tables.panel import Panel, as_panel, together
 from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each, later_inputs
@@ -78,7 +77,7 @@ def simulate_each(
 ) -> dict[Any, Any]:
     """Paths of all series, each drawn with a seed of its own, by name."""
     state = forecaster.random_state if random_state is None else random_state
-    seeds = check_random_state(state).randint(_SEEDS, size=len(panel.names)).tolist()
+    seeds = as_random_state(state).randint(_SEEDS, size=len(panel.names)).tolist()
     several = [{"horizon": horizon, "n_paths": n_paths, "random_state": seed} for seed in seeds]
     found = _ask_each(forecaster, panel, "simulate", X, several)
     return dict(zip(panel.names, found, strict=True))
@@ -148,7 +147,7 @@ def run_each(
     given : sequence of tuple
         Arguments of `work` for each series.
     """
-    parallel = Parallel(n_jobs=forecaster.n_jobs, return_as="generator")
+    parallel = Parallel(n_jobs=as_n_jobs(forecaster.n_jobs, len(names)), return_as="generator")
     tasks = (delayed(_watched)(name, work, *one) for name, one in zip(names, given, strict=True))
     found = []
     with SeriesCounter(len(names), done, forecaster.verbose) as counter:
@@ -157,7 +156,7 @@ def run_each(
             counter.count()
     for name, (_, caught) in zip(names, found, strict=True):
         for message, category in caught:
-            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=5)
+            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=7)
     return [result for result, _ in found]
 
 
