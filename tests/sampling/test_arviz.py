@@ -85,6 +85,7 @@ def test_leave_one_out_of_a_regression_is_exact(regression):
         assert_allclose(arviz.waic(data).elpd_waic, exact.sum(), atol=0.3)
 
 
+@pytest.mark.slow
 def test_leave_one_out_of_labels_is_what_fits_without_them_say(labels):
     found = arviz.loo(labels.to_arviz(), pointwise=True)
     assert float(found.pareto_k.max()) < 0.67
