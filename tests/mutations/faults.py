@@ -212,7 +212,7 @@ VALIDATION = [
     Fault(
         "0 is positive",
         "_support/validation.py",
-        "gp/test_gp.py",
+        "_support/test_validation.py",
         "if number is None or number <= 0:",
         "if number is None or number < 0:",
     ),

@@ -262,3 +262,11 @@ def test_dask_is_not_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_blocks_some_of_whose_sizes_are_not_known_are_counted() -> None:
+    X = np.arange(20.0).reshape(10, 2)
+    known, unknown = da.from_array(X[:4], chunks=4), da.from_array(X[4:], chunks=6)
+    joined = da.concatenate([known, unknown[unknown[:, 0] > 9.0]])
+    assert np.isnan(joined.chunks[0]).tolist() == [False, True]
+    assert DaskRows(joined, np.zeros(9), None, labels=False).sizes == [4, 5]
