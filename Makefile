@@ -15,7 +15,7 @@ PYTHONS ?= 3.12 3.13 3.14
 QUICK_TESTS = -m pytest -n 2 -q
 DOC_TESTS = -m pytest -n 2 --doctest-modules sparsebayes -q
 
-.PHONY: demo test lint types test-slow test-devices test-floor test-python test-prerelease test-wheel fuzz faults audit bench experiments clean help
+.PHONY: demo test lint types mutations test-slow test-devices test-floor test-python test-prerelease test-wheel fuzz faults audit bench experiments clean help
 .PRECIOUS: .venv-%/.installed
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make test         lint, types and the quick tests"
 	@echo "make lint, types  these alone"
 	@echo "make test-slow    the slow tests"
+	@echo "make mutations    put 40 small faults into a copy, one at a time, and see which quick test finds each"
 	@echo "make test-devices exported C by gcc, clang and arm-none-eabi-gcc, on an emulated Cortex-M; what is not installed is skipped"
 	@echo "make test-floor   the quick tests with the lowest versions that pyproject.toml allows (Python 3.11)"
 	@echo "make test-python  the quick tests with each of Python $(PYTHONS) that is installed"
@@ -64,6 +65,9 @@ test: lint types
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m slow -q
+
+mutations: $(STAMP)
+	$(BIN)/python -m tests.mutations
 
 # Debian: apt install clang gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 test-devices: $(STAMP)

@@ -98,6 +98,7 @@ def test_leave_one_out_of_a_regression_is_exact(regression):
             assert_allclose(arviz.waic(data).elpd_waic, exact.sum(), atol=0.3)
 
 
+@pytest.mark.slow
 def test_leave_one_out_of_labels_is_what_fits_without_them_say(labels):
     rows, _, k = leave_one_out(labels.to_arviz())
     assert k < 0.67
