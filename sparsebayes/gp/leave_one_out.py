@@ -19,6 +19,7 @@ from sparsebayes._support.calibration import interval_width
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import check_coverage
+from sparsebayes.engine.linalg import one_thread, own_threads
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
@@ -190,16 +191,18 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
             kernel = default_kernel(inputs, variance) + noise
         else:
             kernel = clone(check_kernel(self.kernel))
-        if self.optimizer is not None and kernel.n_dims > 0:
-            kernel = self._tune(kernel, inputs, targets)
-        fitted = GaussianProcessRegressor(
-            **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
-        ).fit(X, y)
+        with one_thread(), own_threads(len(inputs) ** 3 / 3):
+            if self.optimizer is not None and kernel.n_dims > 0:
+                kernel = self._tune(kernel, inputs, targets)
+            fitted = GaussianProcessRegressor(
+                **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
+            ).fit(X, y)
+            found = loo_log_predictive(kernel, inputs, targets, self.alpha)
         names = self.get_params(deep=False)
         for name, value in vars(fitted).items():
             if name not in names:
                 setattr(self, name, value)
-        self.loo_log_predictive_ = loo_log_predictive(kernel, inputs, targets, self.alpha)
+        self.loo_log_predictive_ = found
         return self
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:

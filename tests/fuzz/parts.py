@@ -7,5 +7,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tests.fuzz.law import Case
+from tests.fuzz.laws import laws
 
-PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {}
+PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {"laws": laws}
