@@ -17,9 +17,9 @@ import pytest
 from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
-from tests.laws.fitted_bits import answers, estimators, public_estimators
+from tests.laws.same_bits.fits import answers, estimators, public_estimators
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOLERANCE = 1e-9
 SETTINGS = {  # threads of BLAS, workers, seed of Python's hashes
     "threads": (2, 1, 0),
@@ -39,7 +39,7 @@ def plain(n_rows):
 def in_another_process(setting, n_rows):
     threads, n_jobs, hashes = SETTINGS[setting]
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    command = ["-m", "tests.laws.fitted_bits", "--rows", str(n_rows), "--n-jobs", str(n_jobs)]
+    command = ["-m", "tests.laws.same_bits.fits", "--rows", str(n_rows), "--n-jobs", str(n_jobs)]
     done = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
