@@ -13,9 +13,9 @@ export MKL_NUM_THREADS = 1
 # `make test-python` tries these besides the one of .venv; those that are not installed are skipped.
 PYTHONS ?= 3.12 3.13 3.14
 QUICK_TESTS = -m pytest -n 2 -q
-DOC_TESTS = -m pytest --doctest-modules sparsebayes -q
+DOC_TESTS = -m pytest -n 2 --doctest-modules sparsebayes -q
 
-.PHONY: demo test lint types test-slow test-devices test-floor test-python test-wheel bench experiments clean help
+.PHONY: demo test lint types test-slow test-devices test-floor test-python test-wheel fuzz bench experiments clean help
 .PRECIOUS: .venv-%/.installed
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make test-floor   the quick tests with the lowest versions that pyproject.toml allows (Python 3.11)"
 	@echo "make test-python  the quick tests with each of Python $(PYTHONS) that is installed"
 	@echo "make test-wheel   build sdist and wheel, install the wheel into an empty environment and try it"
+	@echo "make fuzz         every public name with inputs and arguments that nobody chose, for 30 minutes in two processes"
 	@echo "make bench        compare with other packages (writes docs/benchmarks.md)"
 	@echo "make experiments  the papers' tables and figures, with few repetitions"
 	@echo "make clean        remove the environments and everything made by the above"
@@ -55,11 +56,11 @@ types: $(STAMP)
 
 test: lint types
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --doctest-modules sparsebayes -q
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python $(DOC_TESTS)
+	$(BIN)/python $(QUICK_TESTS)
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m slow -q
+	$(BIN)/python -m pytest -n 2 -m slow -q
 
 # Debian: apt install clang gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 test-devices: $(STAMP)
@@ -100,6 +101,11 @@ test-python:
 
 test-wheel:
 	$(PYTHON) tools/check_wheel.py
+
+# `make fuzz MINUTES=5` is shorter; exit status 1 where the law of tests/fuzz/law.py was broken.
+MINUTES ?= 30
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --jobs 2
 
 bench: $(STAMP)
 	@$(PIP) install -e ".[bench]"

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.metrics import brier_score_loss, log_loss, root_mean_squared_error, zero_one_loss
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.data import check_labels, check_numbers, check_size, remedies
 from sparsebayes._support.printed_table import PrintedColumn, PrintedTable, page, paragraph
 from sparsebayes._support.validation import check_coverage
 from sparsebayes.scores import crps, interval_coverage, negative_log_predictive_density
@@ -218,12 +219,14 @@ def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95
     if X is None:
         return _without_rows(kind, coverage, named)
     if kind == "classification":
-        y = column_or_1d(y)
-        check_consistent_length(X, y)
+        y = check_labels(y)
+        with remedies("X", "y"):
+            check_consistent_length(X, y)
         found = [_classified(name, model, X, y) for name, model in named.items()]
     else:
-        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        check_consistent_length(X, y)
+        y = check_size("y", check_numbers("y", y))
+        with remedies("X", "y"):
+            check_consistent_length(X, y)
         found = [_regressed(name, model, X, y, coverage, notes) for name, model in named.items()]
     if sum("log_evidence" in row for row, _ in found) > 1:
         notes.append(_EVIDENCE)
@@ -253,7 +256,7 @@ def _named(models: Any) -> dict[str, Any]:
     """Models by name, or a clear error."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
-    elif isinstance(models, Sequence) and not isinstance(models, (str, Pipeline)):
+    elif isinstance(models, Sequence) and not isinstance(models, (str, bytes, Pipeline)):
         kinds = [type(_unwrapped(model)[0]).__name__ for model in models]
         named = {}
         for k, kind in enumerate(kinds):

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._rvm.augment import Augmentation, KeptWeights, RowSummary, TrainingRows, summarise
 from sparsebayes._rvm.covariance import Covariance
@@ -18,10 +17,16 @@ from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known, desig
 from sparsebayes._rvm.options import ADAPTS, as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.data import check_fit, check_inputs
 from sparsebayes._support.guesses.mixin import GuidedMixin
-from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.limits.clock import OutOfTime
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import check_choice, check_limits, check_switches, remedies
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_choice,
+    check_limits,
+    check_switches,
+)
 from sparsebayes.basis import Basis, Bias, Precomputed, as_basis
 from sparsebayes.basis.centres import Some
 from sparsebayes.basis.kernels import centres_of
@@ -33,6 +38,7 @@ from sparsebayes.engine import (
     Problem,
     Solution,
     Solver,
+    Stop,
     run,
 )
 
@@ -53,6 +59,7 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
     augment: Any
     bias: Any
     max_iter: Any
+    max_time: Any
     tol: Any
     random_state: Any
     verbose: Any
@@ -84,14 +91,7 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
         self, X: Any, y: Any, sample_weight: Any, **options: Any
     ) -> tuple[Array, Array, Array]:
         """X, y and the weights of the samples, some of them positive."""
-        with remedies():
-            X, y = validate_data(self, X, y, dtype=np.float64, **options)
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        if not weights.any():
-            raise ValueError("sample_weight is zero for every sample; give some weight.")
-        return X, y, weights
+        return check_fit(self, X, y, sample_weight, **options)
 
     def _store_names(self, names: list[str] | None) -> None:
         """The names of the inputs of rows in chunks, if they have some."""
@@ -171,10 +171,16 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
     def _run(
         self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None
     ) -> Solution:
-        """The end of a search; `tol` is that of 1000 samples."""
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        """The end of a search; `tol` is that of 1000 samples.
+
+        Without `report` nobody would keep what was found when the time is up.
+        """
+        rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         tol *= max(1.0, problem.n_samples / 1000.0)
-        return run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
+        found = run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
+        if report is None and found.stop is Stop.MAX_TIME:
+            raise OutOfTime
+        return found
 
     def _keep(self, basis: Basis, functions: Array) -> None:
         """Keep these functions, numbered in the order of the basis."""

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes._support.limits.clock import time_limit
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.engine import Stop
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -20,18 +22,18 @@ def interruptible(fit: Fit) -> Fit:
     After Ctrl-C the search ends with the best model found until then, which is stored like any
     other; then KeyboardInterrupt is raised here. Where there is no such model (while data are
     prepared, or one of several models is fitted), and after an error, the estimator is as it was
-    before. A search that did not converge for another reason gives a warning.
+    before. At `max_time` the search ends with the best model too, and what would follow is left
+    out. A search that did not converge, for this or another reason, gives a warning.
     """
+
+    whole = all_or_nothing(fit)
 
     @wraps(fit)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = vars(self).copy()
-        try:
-            fit(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        with time_limit(self.max_time) as limit:
+            whole(self, *args, **kwargs)
+        if limit.reached and self.stop_reason_ != Stop.INTERRUPTED.value:
+            self.converged_, self.stop_reason_ = False, Stop.MAX_TIME.value
         text = f"{type(self).__name__} {self.stop_reason_}."
         if self.stop_reason_ == Stop.INTERRUPTED.value:
             raise KeyboardInterrupt(text)

@@ -67,10 +67,8 @@ def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
     if isinstance(prior, str) and prior in PRIORS:
         if prior == "flat":
             return Flat()
-        # S08 2.5; with one sample log N = 0.
-        return smoothness(
-            {"aic": 1.0, "bic": 0.5 * np.log(n_samples), "ric": np.log(n_samples)}[prior]
-        )
+        size = float(np.log(max(n_samples, 1.0)))  # S08 2.5; with one sample, or less, log N = 0
+        return smoothness({"aic": 1.0, "bic": 0.5 * size, "ric": size}[prior])
     c = as_number(prior)
     if c is not None and c >= 0:
         return smoothness(c)

@@ -18,6 +18,7 @@ from scipy.optimize import OptimizeResult, brentq, minimize
 from scipy.special import ndtr, ndtri, stdtrit
 
 from sparsebayes._support.guesses.values import hint
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes._support.validation import as_number
 
 Array = np.ndarray
@@ -121,7 +122,9 @@ def calibrated(
     enough: int = 1000,
     nu: float | None = None,
 ) -> Calibration:
-    """How to widen a model's predictive distribution; not at all if nothing can be held out.
+    """How to widen a model's predictive distribution.
+
+    Not at all if nothing can be held out, or if the time is up before all folds are seen.
 
     Parameters
     ----------
@@ -144,6 +147,8 @@ def calibrated(
         return _stacked([Calibration()] * targets.shape[1], y)
     parts = []
     for train, test in held_out_folds(X, y, weights, calibrate, name, enough):
+        if time_is_up():
+            return _stacked([Calibration()] * targets.shape[1], y)
         found = fit(train)(test)
         every = ((y[test] - found.mean) ** 2, *found[1:])
         parts.append([weights[test], *(_by_target(one, targets[test].shape) for one in every)])

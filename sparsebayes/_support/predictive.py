@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsebayes._support.data import CheckedScoreMixin, check_inputs
 from sparsebayes._support.guesses.answers import guided
-from sparsebayes._support.validation import check_coverage, remedies, whole_number
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_coverage,
+    check_switches,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from sparsebayes.engine.moments import Functions, Moments
@@ -118,7 +122,7 @@ class Predictive(Marginals):
         return scale[..., None] * rng.standard_normal(shape)
 
 
-class GaussianRegressorMixin(ABC):
+class GaussianRegressorMixin(CheckedScoreMixin, ABC):
     """The methods of a regressor whose predictions have a mean and a covariance."""
 
     @abstractmethod
@@ -166,8 +170,9 @@ class GaussianRegressorMixin(ABC):
             Only if asked for; with K targets (n, K) and (n, n, K).
         """
         X = check_inputs(self, X)
+        check_switches(return_std=return_std, return_cov=return_cov)
         if return_std and return_cov:
-            raise ValueError("Ask for return_std or return_cov, not for both.")
+            raise ValueError("Ask for return_std or return_cov, not for both; both are True.")
         found = self.predictive()
         given = _given_noise(include_noise, len(X))
         if not (return_std or return_cov):
@@ -240,7 +245,7 @@ class GaussianRegressorMixin(ABC):
         """
         X = check_inputs(self, X)
         n_samples = whole_number("n_samples", n_samples)
-        rng, found = check_random_state(random_state), self.predictive()
+        rng, found = as_random_state(random_state), self.predictive()
         samples = found.draw(X, n_samples, rng)
         return samples + found.draw_noise(X, samples.shape, rng)
 
@@ -284,7 +289,7 @@ def _given_noise(include_noise: Any, n_rows: int) -> float | Array | None:
     try:
         switches = np.asarray(include_noise).dtype == bool
         variances = np.asarray(np.nan if switches else include_noise, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         variances = np.asarray(np.nan)
     if variances.shape == (n_rows,) and np.all(variances >= 0) and np.all(variances < np.inf):
         return variances
@@ -295,10 +300,3 @@ def _given_noise(include_noise: Any, n_rows: int) -> float | Array | None:
         "include_noise must be True, False, or one finite noise variance >= 0 for each of the "
         f"{n_rows} rows of X, got {told}."
     )
-
-
-def check_inputs(model: Any, X: Any) -> Array:
-    """Inputs to predict at as an array of floats, for a model that is fitted; or a clear error."""
-    check_is_fitted(model)
-    with remedies():
-        return validate_data(model, X, dtype=np.float64, reset=False)

@@ -397,6 +397,8 @@ class KernelFunction(Centred):
         self.centres = centres
 
     def _kernel(self, X: Array, Z: Array) -> Array:
+        if not callable(self.function) or isinstance(self.function, type):
+            raise TypeError(f"function must be a callable k(X, Z), got {self.function!r}.")
         out = np.asarray(self.function(X, Z), dtype=np.float64)
         if out.shape != (len(X), len(Z)):
             raise ValueError(

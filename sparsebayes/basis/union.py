@@ -56,6 +56,9 @@ class Union(Basis):
         return f"{self.left!r} + {self.right!r}"
 
     def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
+        for name, part in (("left", self.left), ("right", self.right)):
+            if not isinstance(part, Basis):
+                raise TypeError(f"{name} must be a Basis, such as RBF(), got {part!r}.")
         told = () if some is None else (some,)
         self.left_ = copy.copy(self.left).fit(X, weights, *told)  # the parameters stay as they are
         self.right_ = copy.copy(self.right).fit(X, weights, *told)

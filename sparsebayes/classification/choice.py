@@ -16,6 +16,7 @@ import numpy as np
 from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import Fold, content_folds, is_splitter
+from sparsebayes._support.limits.clock import OutOfTime, share_of_time
 from sparsebayes.basis import Basis
 from sparsebayes.classification.held_out import (
     Candidate,
@@ -47,6 +48,7 @@ _PRICE = 1.0  # nats for a scale that was learned from labels, as Akaike's
 _FOLDS = 5
 _REPEATED = 4.0  # times that a row occurs, from which on its samples are in all folds
 _BEHIND, _ENOUGH_ROWS = 3.0, 100  # standard errors at which a candidate drops out, and from when on
+_SHARE = 0.5  # of the time that is left, where that is limited, for the choice
 _ENOUGH = 1000  # rows held out that tell a temperature
 
 
@@ -91,11 +93,12 @@ def choose(
     given = folds is not None and is_splitter(folds)
     most = _MOST_OF_MANY if by_sums else _MOST_ROWS
     some = samples if given else spread_sample(samples, most)
-    candidates = _candidates(model, links, basis, some)
-    parts = _folds(some, folds) if len(candidates) > 1 else []
-    best, held = candidates[0], None
-    if parts:
-        best, held = _most_likely(model, solver, candidates, some, parts)
+    with share_of_time(_SHARE):
+        candidates = _candidates(model, links, basis, some)
+        parts = _folds(some, folds) if len(candidates) > 1 else []
+        best, held = candidates[0], None
+        if parts:
+            best, held = _most_likely(model, solver, candidates, some, parts)
     basis = at_scales(basis, best.log_scales)
     whole = some is samples and (given or isinstance(folds, str))
     return Chosen(best.link, basis, learn=False, held=held if whole else None)
@@ -105,6 +108,8 @@ def temperature(
     model: RVC, solver: Solver, chosen: Chosen, basis: Basis, samples: Samples, folds: Any
 ) -> Temperature | None:
     """How to make probabilities of what a fitted model says; None to take it as it is.
+
+    As if `folds` were None where the time is up.
 
     Parameters
     ----------
@@ -119,7 +124,10 @@ def temperature(
     if held is None:
         candidate, found, count = Candidate(chosen.link, basis.log_scales()), [], 0
         for fold in _folds(samples, folds):
-            found.append(held_out(model, solver, candidate, samples, fold))
+            try:
+                found.append(held_out(model, solver, candidate, samples, fold))
+            except OutOfTime:
+                break
             count += fold[1].size
             if isinstance(folds, str) and count >= (1 if many else _ENOUGH):
                 break
@@ -203,17 +211,22 @@ def _folds(samples: Samples, folds: Any) -> list[Fold]:
 
 def _most_likely(
     model: RVC, solver: Solver, candidates: list[Candidate], samples: Samples, folds: list[Fold]
-) -> tuple[Candidate, Held]:
+) -> tuple[Candidate, Held | None]:
     """The candidate whose fits make the labels of held-out rows most likely, and what they say.
 
-    Those that are far behind drop out on the way.
+    Those that are far behind drop out on the way. When the time is up, the folds that were seen by
+    all candidates have decided, and what they say is not known of all rows.
     """
+    best = 0
     racing: dict[int, list[Held]] = {number: [] for number in range(len(candidates))}
     for n_seen, fold in enumerate(folds, start=1):
         losses = {}
         for number, parts in racing.items():
             one = candidates[number]
-            parts.append(held_out(model, solver, one, samples, fold))
+            try:
+                parts.append(held_out(model, solver, one, samples, fold))
+            except OutOfTime:
+                return candidates[best], None
             price = _PRICE * one.n_learned / len(samples.rows)
             losses[number] = joined(parts).losses(one.link) + price
         weights = joined(next(iter(racing.values()))).weights

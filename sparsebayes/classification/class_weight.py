@@ -51,7 +51,7 @@ def prior_ratio(class_prior: Any, seen: np.ndarray) -> np.ndarray | None:
         return None
     try:
         prior = np.asarray(class_prior, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         prior = np.empty(0)
     usable = prior.shape == seen.shape and np.isfinite(prior).all() and np.all(prior >= 0)
     if not usable or not prior.any():

@@ -82,11 +82,33 @@ def store(model: RVC, basis: Basis, solution: Solution) -> None:
     model._keep(basis, kept)
     model.sigma_ = state.cov[order][:, order]
     alpha = state.precisions[order]
-    model._set_weights(
+    set_weights(
+        model,
         state.mean[order], alpha, 1.0 - alpha * model.sigma_.diagonal(),
         output[order], column[order], (n_outputs, kept.size),
     )  # fmt: skip
     model._store_search(solution)
+
+
+def set_weights(
+    model: RVC,
+    mean: Array,
+    alpha: Array,
+    determined: Array,
+    output: Array,
+    column: Array,
+    shape: tuple[int, int],
+) -> None:
+    """From the values of the kept weights to arrays of all outputs and functions."""
+
+    def spread(values: Array, others: float) -> Array:
+        out = np.full(shape, others)
+        out[output, column] = values
+        return out[0] if shape[0] == 1 else out
+
+    model.weights_ = spread(mean, 0.0)
+    model.alpha_ = spread(alpha, np.inf)
+    model.determined_ = spread(determined, 0.0)
 
 
 def prepare_augment(model: RVC, samples: Samples, expansion: SiteExpansion) -> None:

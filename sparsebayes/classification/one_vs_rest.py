@@ -10,8 +10,10 @@ from scipy.linalg import block_diag
 from sklearn.utils.parallel import Parallel, delayed
 
 from sparsebayes._rvm.progress import Progress
+from sparsebayes._support.limits.clock import current_limit, under
+from sparsebayes._support.validation import as_n_jobs
 from sparsebayes.basis import Basis
-from sparsebayes.classification.latent import fit_latent, latent_problem
+from sparsebayes.classification.latent import fit_latent, latent_problem, set_weights
 from sparsebayes.classification.likelihood import Samples
 from sparsebayes.engine import Solver, Stop
 from sparsebayes.engine import learn as learn_scales
@@ -45,6 +47,8 @@ def fit_one_vs_rest(
     parameters = {**whole.get_params(deep=False), "multi_class": "multinomial", "adapt": None}
     parameters |= {"link": whole.link_, "calibrate": None}
 
+    limit = current_limit()
+
     def fit(k: int) -> RVC:
         model = type(whole)(**parameters)
         model.classes_ = np.array([False, True])
@@ -55,14 +59,17 @@ def fit_one_vs_rest(
         model.class_prior_ = np.array([1.0 - share, share])
         inside = (samples.labels == k).astype(np.intp)
         part = replace(samples, labels=inside)
-        fit_latent(model, solver, basis, design, part, progress, learn=False)
+        with under(limit):
+            fit_latent(model, solver, basis, design, part, progress, learn=False)
         model._store_latent_inputs(part)
         if model.stop_reason_ == Stop.INTERRUPTED.value:
             raise KeyboardInterrupt
         return model
 
     with one_thread():  # threads share the design; BLAS must not start its own in each
-        parallel = Parallel(n_jobs=whole.n_jobs, require="sharedmem")
+        parallel = Parallel(
+            n_jobs=as_n_jobs(whole.n_jobs, whole.classes_.size), require="sharedmem"
+        )
         try:
             models = parallel(delayed(fit)(k) for k in range(whole.classes_.size))
         except KeyboardInterrupt:
@@ -82,7 +89,8 @@ def _combine(whole: RVC, basis: Basis) -> None:
         whole.augment_variance_ = np.array([model.augment_variance_ for model in models])
     kept = np.unique(np.concatenate([model.relevance_ for model in models]))
     whole._keep(basis, kept)
-    whole._set_weights(
+    set_weights(
+        whole,
         np.concatenate([model.weights_ for model in models]),
         np.concatenate([model.alpha_ for model in models]),
         np.concatenate([model.determined_ for model in models]),

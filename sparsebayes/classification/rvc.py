@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from sparsebayes._rvm.augment import KeptWeights
 from sparsebayes._rvm.base import RelevanceVectorMachine
@@ -14,8 +13,8 @@ from sparsebayes._rvm.interruption import interruptible
 from sparsebayes._rvm.options import AdaptName, PriorName, SolverName
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.calibration import as_folds, check_calibrate, is_splitter
-from sparsebayes._support.predictive import check_inputs
-from sparsebayes._support.validation import check_labels, check_switches
+from sparsebayes._support.data import CheckedScoreMixin, check_inputs
+from sparsebayes._support.validation import as_n_jobs, check_switches
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS
 from sparsebayes.basis.names import BasisLike
@@ -41,7 +40,7 @@ from sparsebayes.rows.recognise import as_rows
 Array = np.ndarray
 
 
-class RVC(ClassifierMixin, RelevanceVectorMachine):
+class RVC(CheckedScoreMixin, ClassifierMixin, RelevanceVectorMachine):
     """Relevance vector classification: sparse, with probabilities, tuned by the evidence.
 
     A latent function ``f(x) = Σ_m w_m φ_m(x)`` for two classes, or one for each of more, stands
@@ -106,6 +105,9 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         of the weighted sample.
     max_iter : int, default=10000
         The largest number of steps of the solver.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: the search then ends with the best model found,
+        the choices and corrections that would follow are left out, and a warning is given.
     tol : float, default=0.01
         The fit ends when no addition, deletion or re-estimation of a function gains more than
         this in log evidence; with more than 1000 samples, than `tol` for each 1000.
@@ -227,6 +229,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         calibrate: Any = "auto",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         max_iter: int = 10_000,
+        max_time: float | None = None,
         tol: float = 0.01,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -245,6 +248,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         self.calibrate = calibrate
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -274,6 +278,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
         check_likelihood(self.link, self.inference, self.multi_class)
         check_calibrate(self.calibrate)
         check_switches(share_alpha=self.share_alpha, verbose=self.verbose)
+        as_n_jobs(self.n_jobs, 1)
         for name in ("estimators_", "_temperature", "offset_", "noise_variance_", "_sigma_root"):
             self.__dict__.pop(name, None)
         self.approximation_ = None
@@ -284,17 +289,15 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             return self
         if few is not None:
             X, y, sample_weight = few.X, few.y, few.weights
-        X, y, weights = self._check_data(X, y, sample_weight)
+        X, y, weights = self._check_data(X, y, sample_weight, labels=True)
         if rows is not None:
             self._store_names(rows.feature_names)
-        check_labels(y)
-        check_classification_targets(y)
         weights = weigh_classes(self.class_weight, y, weights)
         seen = weights > 0
         self.classes_, labels = np.unique(y[seen], return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
-                "RVC needs samples of at least two classes, "
+                "RVC needs samples of at least two classes in y, "
                 f"got only one class: {self.classes_[:1].tolist()[0]!r}."
             )
         folds = _folds(self.calibrate, X, y, seen)
@@ -340,26 +343,6 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             latent = latent - latent.mean(axis=0)  # a softmax sees differences only
         self._store_inputs(samples.rows, latent, samples.weights)
 
-    def _set_weights(
-        self,
-        mean: Array,
-        alpha: Array,
-        determined: Array,
-        output: Array,
-        column: Array,
-        shape: tuple[int, int],
-    ) -> None:
-        """From the values of the kept weights to arrays of all outputs and functions."""
-
-        def spread(values: Array, others: float) -> Array:
-            out = np.full(shape, others)
-            out[output, column] = values
-            return out[0] if shape[0] == 1 else out
-
-        self.weights_ = spread(mean, 0.0)
-        self.alpha_ = spread(alpha, np.inf)
-        self.determined_ = spread(determined, 0.0)
-
     @property
     def coef_(self) -> Array:
         """The slopes of the latent functions in each input, of a linear basis."""
@@ -391,6 +374,7 @@ class RVC(ClassifierMixin, RelevanceVectorMachine):
             Only if asked for.
         """
         X = check_inputs(self, X)
+        check_switches(return_std=return_std)
         if return_std and self._by_least_squares:
             mean, variance = least_squares.outputs(self).marginal(X)
             return mean, np.sqrt(variance)

@@ -68,9 +68,7 @@ def run(args: Namespace) -> Answer:
         if args.std:
             files[Path(args.std)] = encode_npy(outcome.std)
         files |= outcome.figures
-        if args.figures:
-            Path(args.figures).mkdir(parents=True, exist_ok=True)
-        written = write_outputs(files)
+        written = write_outputs(files, args.figures)
     found = _data(data, outcome, args, time.monotonic() - start, written)
     return Answer(_report(data, outcome, args, found), found)
 

@@ -100,9 +100,7 @@ def run(args: Namespace) -> Answer:
         files[Path(args.output)] = content
     if args.figures:
         files |= _figures(result.model, data, Path(args.figures))
-    if args.figures:
-        Path(args.figures).mkdir(parents=True, exist_ok=True)
-    written = write_outputs(files)
+    written = write_outputs(files, args.figures)
     return Answer(fit_report(result, data, written), fit_data(result, data, written))
 
 
@@ -220,7 +218,7 @@ def _estimator(task: Task, args: Namespace) -> Any:
         "bias": args.bias,
         "random_state": args.seed,
     }
-    for name in ("prior", "max_iter"):
+    for name in ("prior", "max_iter", "max_time"):
         if getattr(args, name) is not None:
             common[name] = getattr(args, name)
     return task.model(basis, common, args)

@@ -28,8 +28,7 @@ def run(args: Namespace) -> Answer:
         data["limits"] = [{"target": target} | asdict(limit) for target, limit in limits.items()]
     if args.figures:
         files, data["notes"] = model_figures(record, Path(args.figures))
-        Path(args.figures).mkdir(parents=True, exist_ok=True)
-        data["written"] = write_outputs(files)
+        data["written"] = write_outputs(files, args.figures)
         rows = [("note", note) for note in data["notes"]]
         rows += [("written", path) for path in data["written"]]
         text += "\n\n" + "\n".join(aligned(rows))

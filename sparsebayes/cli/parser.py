@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from sparsebayes._support.streams import until_closed
+from sparsebayes._support.streams import STDOUT, naming, until_closed
 
 # Each command is the function `run` of the module of its name; its arguments are in the module of
 # that name in `arguments`. Both are imported when the command is chosen, so that --help is quick.
@@ -99,23 +99,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     """Run the command that the arguments name; its exit code."""
-    parser = make_parser([word for word in argv if not word.startswith("-")][:1])
-    args = parser.parse_args(argv)
-    if args.version:
-        from sparsebayes._support.version import package_version
-
-        print(f"{_PROGRAM} {package_version()}")
-        return 0
-    if args.command is None:
-        parser.error(f"name a command: {', '.join(COMMANDS)}")
     try:
-        from sparsebayes.cli.reports.answer import check_streams
-
-        check_streams(args)
-        import_module(f"sparsebayes.cli.{args.command}").run(args).tell(args)
-    except BrokenPipeError:
-        raise
+        return _command(argv)
     except OSError as error:
+        if isinstance(error, BrokenPipeError) or error.filename == STDOUT:
+            raise
         told = error.strerror and error.filename
         _complain(f"{error.filename}: {error.strerror}" if told else str(error))
         return 2
@@ -125,4 +113,23 @@ def _run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         print(f"{_PROGRAM}: interrupted", file=sys.stderr)
         return 130
+
+
+def _command(argv: list[str]) -> int:
+    parser = make_parser([word for word in argv if not word.startswith("-")][:1])
+    args = parser.parse_args(argv)
+    if args.version:
+        from sparsebayes._support.version import package_version
+
+        with naming(STDOUT):
+            print(f"{_PROGRAM} {package_version()}")
+        return 0
+    if args.command is None:
+        parser.error(f"name a command: {', '.join(COMMANDS)}")
+    from sparsebayes.cli.reports.answer import check_streams
+
+    check_streams(args)
+    answer = import_module(f"sparsebayes.cli.{args.command}").run(args)
+    with naming(STDOUT):
+        answer.tell(args)
     return 0

@@ -8,10 +8,27 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.signal import lfilter
 
-from sparsebayes._support.validation import check_choice, positive_number, whole_number
+from sparsebayes._support.data import finite_array
+from sparsebayes._support.validation import (
+    as_generator,
+    check_choice,
+    finite_number,
+    positive_number,
+    whole_number,
+)
 
 Array = np.ndarray
 NoiseKind = Literal["gaussian", "uniform"]
+
+_FAR = 1e150  # of inputs and noise, so that squares are numbers
+_FAST = 1e6  # rates, powers and levels of a series: powers of what is larger are no numbers
+_MOST_STEPS = 1e8  # of an integration: some seconds
+
+
+def _drawn(random_state: Any, n_samples: Any, noise: Any) -> tuple[np.random.Generator, int, float]:
+    """What all generators need, or a clear error."""
+    size = whole_number("n_samples", n_samples)
+    return as_generator(random_state), size, finite_number("noise", noise, 0.0, _FAR)
 
 
 def make_sinc(
@@ -67,8 +84,9 @@ def make_sinc(
     ((5, 1), 1.0)
     """
     check_choice("noise_kind", noise_kind, get_args(NoiseKind))
-    rng = np.random.default_rng(random_state)
-    x = np.linspace(low, high, n_samples)
+    rng, n_samples, noise = _drawn(random_state, n_samples, noise)
+    bounds = finite_number("low", low, -_FAR, _FAR), finite_number("high", high, -_FAR, _FAR)
+    x = np.linspace(*bounds, n_samples)
     f = np.sinc(x / np.pi)
     if noise_kind == "gaussian":
         e = noise * rng.standard_normal(n_samples)
@@ -114,11 +132,11 @@ def make_friedman1(
     >>> X.shape, bool(f.std() > (y - f).std())
     ((50, 10), True)
     """
-    rng = np.random.default_rng(random_state)
+    rng, n_samples, noise = _drawn(random_state, n_samples, 1.0 if noise is None else noise)
     X = rng.random((n_samples, 10))
     f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1])
     f += 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
-    return X, f + (1.0 if noise is None else noise) * rng.standard_normal(n_samples), f
+    return X, f + noise * rng.standard_normal(n_samples), f
 
 
 def make_friedman2(
@@ -212,12 +230,12 @@ def _impedance(
     noise: float | None,
     random_state: Any,
 ) -> tuple[Array, Array, Array]:
-    rng = np.random.default_rng(random_state)
+    rng, n_samples, given = _drawn(random_state, n_samples, 0.0 if noise is None else noise)
     low, high = np.array([[0, 40 * np.pi, 0, 1], [100, 560 * np.pi, 1, 11]])
     X = rng.uniform(low, high, (n_samples, 4))
     # T01 (63), (64) print 1/x2x4; it is 1/(ω C) of a circuit.
     f = function(X[:, 1] * X[:, 2] - 1 / (X[:, 1] * X[:, 3]), X[:, 0])
-    return X, f + (f.std() / 3 if noise is None else noise) * rng.standard_normal(n_samples), f
+    return X, f + (f.std() / 3 if noise is None else given) * rng.standard_normal(n_samples), f
 
 
 def make_mackey_glass(
@@ -278,31 +296,49 @@ def make_mackey_glass(
     >>> make_mackey_glass(4).round(3)
     array([1.063, 1.011, 0.961, 0.914])
     """
+    rng, n_samples, noise = _drawn(random_state, n_samples, noise)
     tau, step = positive_number("tau", tau), positive_number("step", step)
-    m = max(2, int(np.ceil(tau / step - 1e-9)))
-    h, u = tau / m, -b * tau / m
-    times = burn_in + np.arange(n_samples)
-    # With a delay, the forcing term of one interval of length tau is known when it begins, and
-    # a Runge-Kutta step of z' = −b z + g is a first-order recurrence in z.
-    c0, cm = h / 6 * (1 + u + u**2 / 2 + u**3 / 4), h / 6 * (4 + 2 * u + u**2 / 2)
-    growth = 1 + u + u**2 / 2 + u**3 / 6 + u**4 / 24
-    z, dz = np.full(m + 1, float(initial)), np.zeros(m + 1)
-    pieces, slopes = [], []
-    for _ in range(int(times.max(initial=0.0) / tau) + 2):
-        middle = (z[:-1] + z[1:]) / 2 + h / 8 * (dz[:-1] - dz[1:])  # cubic Hermite
-        g, gm = (a * v / (1 + v**power) for v in (z, middle))
-        forcing = c0 * g[:-1] + cm * gm + h / 6 * g[1:]
-        new, _ = lfilter([1.0], [1.0, -growth], forcing, zi=[growth * z[-1]])
-        z = np.concatenate([z[-1:], new])
-        dz = -b * z + g
-        pieces.append(z[:-1])
-        slopes.append(dz[:-1])
-    z, dz = np.concatenate(pieces), np.concatenate(slopes)
-    i = np.minimum((times / h).astype(int), len(z) - 2)
-    s = times / h - i
-    series = (1 + 2 * s) * (1 - s) ** 2 * z[i] + s**2 * (3 - 2 * s) * z[i + 1]
-    series += h * s * (1 - s) * ((1 - s) * dz[i] - s * dz[i + 1])
-    return series + noise * np.random.default_rng(random_state).standard_normal(n_samples)
+    a, b = (finite_number(name, value, -_FAST, _FAST) for name, value in (("a", a), ("b", b)))
+    power = finite_number("power", power, -_FAST, _FAST)
+    initial = finite_number("initial", initial, -_FAST, _FAST)
+    burn_in = finite_number("burn_in", burn_in, 0.0)
+    n_steps = (burn_in + n_samples + 2.0 * tau) / min(step, tau)
+    if n_steps > _MOST_STEPS:
+        raise ValueError(
+            f"n_samples={n_samples}, burn_in={burn_in:g} and tau={tau:g} take {n_steps:.3g} steps "
+            f"of step={step:g}, more than {_MOST_STEPS:.0e}; use a longer step or a shorter series."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        m = max(2, int(np.ceil(tau / step - 1e-9)))
+        h, u = tau / m, -b * tau / m
+        times = burn_in + np.arange(n_samples)
+        # With a delay, the forcing term of one interval of length tau is known when it begins, and
+        # a Runge-Kutta step of z' = −b z + g is a first-order recurrence in z.
+        c0, cm = h / 6 * (1 + u + u**2 / 2 + u**3 / 4), h / 6 * (4 + 2 * u + u**2 / 2)
+        growth = 1 + u + u**2 / 2 + u**3 / 6 + u**4 / 24
+        z, dz = np.full(m + 1, float(initial)), np.zeros(m + 1)
+        pieces, slopes = [], []
+        for _ in range(int(times.max(initial=0.0) / tau) + 2):
+            middle = (z[:-1] + z[1:]) / 2 + h / 8 * (dz[:-1] - dz[1:])  # cubic Hermite
+            g, gm = (a * v / (1 + v**power) for v in (z, middle))
+            forcing = c0 * g[:-1] + cm * gm + h / 6 * g[1:]
+            new, _ = lfilter([1.0], [1.0, -growth], forcing, zi=[growth * z[-1]])
+            z = np.concatenate([z[-1:], new])
+            dz = -b * z + g
+            pieces.append(z[:-1])
+            slopes.append(dz[:-1])
+        z, dz = np.concatenate(pieces), np.concatenate(slopes)
+        i = np.minimum((times / h).astype(int), len(z) - 2)
+        s = times / h - i
+        series = (1 + 2 * s) * (1 - s) ** 2 * z[i] + s**2 * (3 - 2 * s) * z[i + 1]
+        series += h * s * (1 - s) * ((1 - s) * dz[i] - s * dz[i + 1])
+    if not np.isfinite(series).all():
+        raise ValueError(
+            f"With a={a:g}, b={b:g}, power={power:g}, initial={initial:g}, tau={tau:g} and "
+            f"step={step:g} the series leaves the range of numbers; use values nearer to the "
+            "defaults, or a shorter step."
+        )
+    return series + noise * rng.standard_normal(n_samples)
 
 
 def lagged(series: Any, lags: int = 16, step: int = 6, horizon: int = 6) -> tuple[Array, Array]:
@@ -339,17 +375,15 @@ def lagged(series: Any, lags: int = 16, step: int = 6, horizon: int = 6) -> tupl
     >>> X.tolist(), y.tolist()
     ([[1.0, 0.0], [2.0, 1.0], [3.0, 2.0]], [3.0, 4.0, 5.0])
     """
-    z = np.asarray(series, dtype=float)
-    if z.ndim != 1:
-        raise ValueError(f"series must have one dimension, got shape {z.shape}.")
-    for name, value in (("lags", lags), ("step", step), ("horizon", horizon)):
-        whole_number(name, value)
-    delays = horizon + step * np.arange(lags)
-    if len(z) <= delays[-1]:
+    z = finite_array("series", series)
+    lags, step = whole_number("lags", lags), whole_number("step", step)
+    oldest = whole_number("horizon", horizon) + step * (lags - 1)
+    if len(z) <= oldest:
         raise ValueError(
-            f"series has {len(z)} values, but the oldest input lies {delays[-1]} before the "
-            "target; give a longer series or fewer lags."
+            f"series has {len(z)} values, but the oldest input lies {oldest} before the target, "
+            f"with lags={lags}, step={step}, horizon={horizon}; give a longer series or fewer lags."
         )
+    delays = horizon + step * np.arange(lags)
     k = np.arange(delays[-1], len(z))
     return z[k[:, None] - delays], z[k]
 
@@ -392,7 +426,7 @@ def make_sensor(
     >>> X[:, 0], bool((y == f).all())
     (array([106.6, 116.4, 207.9, 354.8, 425.3]), True)
     """
-    rng = np.random.default_rng(random_state)
+    rng, n_samples, noise = _drawn(random_state, n_samples, noise)
     t = np.sort(rng.uniform(100, 500, n_samples)).round(1)
     f = 20 + 35 / (1 + np.exp(-(t - 330) / 45))
     for height, centre, cold, hot in ((24, 168, 24, 16), (38, 262, 34, 22), (20, 401, 30, 20)):
@@ -436,7 +470,7 @@ def make_gases(
     >>> X.shape, y.tolist()
     ((4, 2), ['methane', 'ethanol', 'ethanol', 'ammonia'])
     """
-    rng = np.random.default_rng(random_state)
+    rng, n_samples, noise = _drawn(random_state, n_samples, noise)
     gases = np.array(["ammonia", "ethanol", "methane"])
     height = np.array([[28.0, 62.0], [58.0, 50.0], [66.0, 16.0]])  # (gas, film)
     power = np.array([[0.7, 0.9], [0.5, 1.1], [0.9, 0.4]])

@@ -125,7 +125,7 @@ def load_benchmark(name: str) -> dict[str, np.ndarray]:
     >>> os.environ["SPARSEBAYES_DATA"] = "/home/me/sets"  # doctest: +SKIP
     >>> X = load_benchmark("boston")["X"]  # doctest: +SKIP
     """
-    if not str(name).replace("_", "").isalnum():
+    if not isinstance(name, str) or not name.replace("_", "").isalnum():
         raise ValueError(f"name must be letters, digits and underscores, got {name!r}.")
     if os.environ.get("SPARSEBAYES_DATA"):
         places = [Path(os.environ["SPARSEBAYES_DATA"])]
@@ -142,7 +142,7 @@ def load_benchmark(name: str) -> dict[str, np.ndarray]:
         except OSError as error:  # URLError is an OSError: no network
             cause = error
     raise FileNotFoundError(
-        f"Benchmark set {name!r}: no file {name}.npz in {places[0]}; set SPARSEBAYES_DATA to the "
+        f"name={name!r}: no file {name}.npz in {places[0]}; set SPARSEBAYES_DATA to the "
         "directory that holds it." + (f" (OpenML was tried: {cause})" if cause else "")
     ) from cause
 

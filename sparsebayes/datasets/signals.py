@@ -8,7 +8,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from sparsebayes._support.validation import as_number, check_choice, whole_number
+from sparsebayes._support.data import check_numbers, check_size
+from sparsebayes._support.validation import (
+    as_generator,
+    as_number,
+    check_choice,
+    finite_number,
+    whole_number,
+)
 
 Array = np.ndarray
 SignalName = Literal["sinc", "heavisine", "doppler", "blocks", "bumps", "blocks_sinc"]
@@ -19,6 +26,7 @@ _PLACES = (0.1, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81)
 _STEPS = (4.0, -5.0, 3.0, -4.0, 5.0, -4.2, 2.1, 4.3, -3.1, 2.1, -4.2)
 _HEIGHTS = (4.0, 5.0, 3.0, 4.0, 5.0, 4.2, 2.1, 4.3, 3.1, 5.1, 4.2)
 _WIDTHS = (0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.008, 0.005)
+_FAR = 1e75  # of centres and widths, so that squares of their ratios are numbers
 _SINC_HEIGHT = 3.0  # in blocks_sinc; S08 does not say
 
 
@@ -124,7 +132,7 @@ def make_signal(
     check_choice("name", name, get_args(SignalName))
     check_choice("grid", grid, get_args(GridName))
     n = whole_number("n_samples", n_samples, least=2)
-    clean = snr is None or snr == np.inf
+    clean = snr is None or (isinstance(snr, float) and snr == np.inf)
     ratio = np.inf if clean else as_number(snr)
     if ratio is None or ratio <= 0:
         raise ValueError(
@@ -139,7 +147,7 @@ def make_signal(
         f = _SIGNALS[name](t)
     if name == "sinc":
         t = 20.0 * t - 10.0
-    noise = np.random.default_rng(random_state).standard_normal(n)
+    noise = as_generator(random_state).standard_normal(n)
     return t, f + f.std() / ratio * noise, f
 
 
@@ -201,7 +209,7 @@ def make_gauss_snake(
     """
     n = whole_number("n_samples", n_samples)
     centers, scale = _snake(n_gaussians, separation, wiggle, width)
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     y = rng.integers(2, size=n)
     X = centers[y, rng.integers(centers.shape[1], size=n)]
     return X + scale * rng.standard_normal((n, 2)), y
@@ -243,7 +251,7 @@ def gauss_snake_proba(
     >>> gauss_snake_proba([[2.0, 0.0], [2.0, 2.0], [2.5, 1.5]]).round(2)
     array([0.  , 0.97, 0.5 ])
     """
-    X = np.asarray(X, dtype=float)
+    X = check_size("X", check_numbers("X", X, ensure_min_samples=0))
     if X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"X must have two columns, one for each input, got shape {X.shape}.")
     centers, scale = _snake(n_gaussians, separation, wiggle, width)
@@ -255,11 +263,11 @@ def gauss_snake_proba(
 def _snake(n_gaussians: Any, separation: Any, wiggle: Any, width: Any) -> tuple[Array, Array]:
     """Centres (class, Gaussian, input) and standard deviations (input,)."""
     step = np.arange(whole_number("n_gaussians", n_gaussians))
-    for name, value in (("separation", separation), ("wiggle", wiggle)):
-        if as_number(value) is None:
-            raise ValueError(f"{name} must be a finite number, got {value!r}.")
-    scale = [as_number(w) for w in (width if np.ndim(width) else (width, width))]
-    if len(scale) != 2 or any(w is None or w <= 0 for w in scale):
+    separation = finite_number("separation", separation, -_FAR, _FAR)
+    wiggle = finite_number("wiggle", wiggle, -_FAR, _FAR)
+    pair = isinstance(width, (list, tuple, np.ndarray)) and np.ndim(width) == 1
+    scale = [as_number(w) for w in (width if pair else (width, width))]
+    if len(scale) != 2 or any(w is None or not 1.0 / _FAR < w < _FAR for w in scale):
         raise ValueError(f"width must be a positive number or two of them, got {width!r}.")
     lower = np.column_stack([step, wiggle * (step % 2)])
     return np.stack([lower, lower + np.array([0.0, separation])]), np.array(scale)

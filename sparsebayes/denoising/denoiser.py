@@ -9,9 +9,17 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import PriorName, as_prior
+from sparsebayes._support.data import check_plain, remedies
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import SummaryMixin
-from sparsebayes._support.validation import check_choice, check_limits, is_auto, whole_number
+from sparsebayes._support.validation import (
+    check_choice,
+    check_limits,
+    check_range,
+    is_auto,
+    whole_number,
+)
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS, DenoisingMethod
 from sparsebayes.denoising.observed.noise_models import ChannelNoise, as_channel_noise
@@ -85,6 +93,7 @@ class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Denoiser:
         """Check the parameters and the number of samples; nothing is learned from other signals.
 
@@ -139,6 +148,8 @@ class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin
         return found.signal
 
     def _check(self, X: Any, *, reset: bool) -> Array:
-        return validate_data(
-            self, X, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", reset=reset
-        )
+        X, numbers = check_plain("X", X, gaps=True), (np.float64, np.float32)
+        with remedies("X"):
+            X = validate_data(self, X, dtype=numbers, ensure_all_finite="allow-nan", reset=reset)
+        check_range(X[~np.isnan(X)], "X")
+        return X

@@ -31,7 +31,7 @@ from sparsebayes.denoising.grid import lay_grid
 from sparsebayes.denoising.inputs import centred, check_positions, check_signal
 from sparsebayes.denoising.long_signals import check_place, denoise_long, is_long
 from sparsebayes.denoising.methods import METHODS, DenoisingMethod
-from sparsebayes.denoising.observed.noise_models import ChannelNoise, NoiseModelName
+from sparsebayes.denoising.observed.noise_models import NOISE_MODELS, ChannelNoise, NoiseModelName
 from sparsebayes.denoising.observed.observation import Observation
 from sparsebayes.denoising.sequential_fit import SequentialFit
 from sparsebayes.denoising.signal_fit import SignalFit
@@ -150,6 +150,7 @@ def denoise(
     True
     """
     check_choice("method", method, tuple(METHODS))
+    check_choice("noise_model", noise_model, NOISE_MODELS)
     check_limits(max_iter, tol)
     check_switches(verbose=verbose)
     shifts = None if is_auto(n_shifts) else whole_number("n_shifts", n_shifts, 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.data import check_plain, finite_array, remedies
 from sparsebayes._support.validation import check_range
 from sparsebayes.denoising.grid import Layout
 
@@ -16,7 +17,8 @@ _CONSTANT = 4.0  # machine epsilons: a mean is rounded by one or two, each diffe
 
 def check_signal(y: Any) -> Array:
     """Samples as float32 or float64, or a clear error; NaN may be among them."""
-    values = np.asarray(y)
+    with remedies("y"):
+        values = np.asarray(check_plain("y", y, gaps=True))
     if values.dtype == bool or not (
         np.issubdtype(values.dtype, np.integer) or np.issubdtype(values.dtype, np.floating)
     ):
@@ -37,15 +39,12 @@ def check_signal(y: Any) -> Array:
 
 def check_positions(t: Any, layout: Layout) -> Array:
     """One position for each sample of a one-dimensional signal, or a clear error."""
-    positions = np.asarray(t, dtype=np.float64)
-    if len(layout.axes) != 1 or positions.shape != layout.signal_shape:
+    if len(layout.axes) != 1:
         raise ValueError(
-            f"t must have one position for each sample of a one-dimensional signal, "
-            f"{layout.signal_shape}, got shape {positions.shape}."
+            "t has one position for each sample of a one-dimensional signal, and this has "
+            f"{len(layout.axes)} axes, got {t!r}; leave it out."
         )
-    if not np.isfinite(positions).all():
-        raise ValueError("t contains NaN or infinity; every sample needs a position.")
-    return positions
+    return finite_array("t", t, layout.signal_shape)
 
 
 def centred(signal: Array) -> tuple[Array, float]:

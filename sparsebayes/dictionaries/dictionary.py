@@ -176,6 +176,14 @@ class Union(Dictionary):
 
     orthonormal = False
 
+    def __post_init__(self) -> None:
+        given = self.parts if isinstance(self.parts, tuple) else ()
+        if not given or not all(isinstance(part, Dictionary) for part in given):
+            raise TypeError(
+                "parts must be a tuple of dictionaries, such as (Wavelet('haar'), DCT()), "
+                f"got {self.parts!r}."
+            )
+
     @property
     def members(self) -> tuple[Dictionary, ...]:
         return tuple(member for part in self.parts for member in part.members)

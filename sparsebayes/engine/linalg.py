@@ -7,9 +7,9 @@ calls that are large (`own_threads`).
 
 from __future__ import annotations
 
+import os
 import threading
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
@@ -39,21 +39,24 @@ class _Limit:
     """One thread while somebody asks for it, whoever comes and goes in which order.
 
     Most pools belong to the whole process: their size is noted when the first comes and set again
-    when the last has gone. Those of OpenMP have a size for each Python thread.
+    when the last has gone. Those of OpenMP have a size for each Python thread. Ctrl-C may come at
+    any moment, and so may a fork, after which only one of the Python threads goes on.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside: Counter[int] = Counter()  # by the Python threads that are inside
-        self._lifted: Counter[int] = Counter()  # by those in the middle of a large call
+        self._lock = threading.RLock()
+        self._inside: dict[object, int] = {}  # who is inside, and in which Python thread
+        self._lifted: dict[object, int] = {}  # and who is in the middle of a large call
         self._before: list[int] = []
         self._own: dict[int, list[int]] = {}  # the same for each Python thread
 
-    def _set(self, thread: int) -> None:
-        """What all who are inside agree with: the sizes noted only if nobody needs one thread."""
-        everybody = all(one in self._lifted for one in self._inside)
-        oneself = thread in self._lifted or thread not in self._inside
-        for pool, size, own in zip(_pools(), self._before, self._own[thread], strict=True):
+    def _set(self, inside: Collection[int], lifted: Collection[int]) -> None:
+        """What all these agree with: the sizes noted only if nobody needs one thread."""
+        thread = threading.get_ident()
+        everybody = all(one in lifted for one in inside)
+        oneself = thread in lifted or thread not in inside
+        before = self._before
+        for pool, size, own in zip(_pools(), before, self._own.get(thread, before), strict=True):
             if size == own == 1:
                 continue
             if getattr(pool, "threading_layer", None) == "openmp":
@@ -65,42 +68,65 @@ class _Limit:
             pool.set_num_threads(size if everybody else 1)
             release(force=True)
 
-    def _count(self, counter: Counter[int], step: int) -> None:
+    def _come(self, who: object, where: dict[object, int]) -> None:
         thread = threading.get_ident()
         with self._lock:
-            if thread not in self._inside:
+            if thread not in self._inside.values():
                 self._own[thread] = [pool.get_num_threads() for pool in _pools()]
                 if not self._inside:
                     self._before = self._own[thread]
-            counter[thread] += step
-            if not counter[thread]:
-                del counter[thread]
-            self._set(thread)
-            if thread not in self._inside:
-                del self._own[thread]
+            where[who] = thread
+            self._set(self._inside.values(), self._lifted.values())
+
+    def _go(self, who: object, where: dict[object, int]) -> None:
+        """Set the pools before it is forgotten why, so that this can be done twice."""
+        with self._lock:
+            if who not in where:
+                return
+            thread = where[who]
+            left = [[t for one, t in people.items() if one is not who]
+                    for people in (self._inside, self._lifted)]  # fmt: skip
+            self._set(*left)
+            if thread not in left[0]:
+                self._own.pop(thread, None)
+            del where[who]
 
     @contextmanager
-    def hold(self) -> Iterator[None]:
-        self._count(self._inside, 1)
+    def _among(self, where: dict[object, int]) -> Iterator[None]:
+        who = object()
         try:
-            yield
+            try:
+                self._come(who, where)
+                yield
+            finally:
+                self._go(who, where)
         finally:
-            self._count(self._inside, -1)
+            self._go(who, where)  # for Ctrl-C in the middle of the first; else nothing is left
 
-    @contextmanager
-    def lift(self) -> Iterator[None]:
+    def hold(self) -> AbstractContextManager[None]:
+        return self._among(self._inside)
+
+    def lift(self) -> AbstractContextManager[None]:
         # With others inside, or a single thread anyway, there is nothing to gain.
-        if list(self._inside) != [threading.get_ident()] or max(self._before, default=1) == 1:
-            yield
-            return
-        self._count(self._lifted, 1)
-        try:
-            yield
-        finally:
-            self._count(self._lifted, -1)
+        alone = set(self._inside.values()) == {threading.get_ident()}
+        return (
+            self._among(self._lifted)
+            if alone and max(self._before, default=1) > 1
+            else nullcontext()
+        )
+
+    def forked(self) -> None:
+        """In the child of a fork: the other Python threads are not there, nor what they held."""
+        self._lock = threading.RLock()
+        thread = threading.get_ident()
+        for where in (self._lifted, self._inside):
+            for who in [who for who, owner in where.items() if owner != thread]:
+                self._go(who, where)
 
 
 _limit = _Limit()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_limit.forked)
 
 
 def one_thread() -> AbstractContextManager[None]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
-from sparsebayes._support.validation import remedies
+from sparsebayes._support.data import check_numbers, check_size
+from sparsebayes._support.validation import check_switches
 from sparsebayes.export.programs.program import Program
 
 Array = np.ndarray
@@ -97,12 +97,13 @@ class ExportedModel:
             Only if asked for.
         """
         X = self._checked(X)
+        check_switches(return_std=return_std)
         if self.program.is_classifier:
             if return_std:
                 raise ValueError("return_std is for regressions; a classification has none.")
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         if return_std and "std" not in self.program.outputs:
-            raise ValueError("return_std is True, but the model was exported without it.")
+            raise ValueError("return_std=True, but the model was exported without it.")
         wanted = ("mean", "std") if return_std else ("mean",)
         found = self.program.only(*wanted).run(X)
         one = self.program.size("mean") == 1
@@ -127,8 +128,7 @@ class ExportedModel:
         return self.program.run(self._checked(X))["probabilities"]
 
     def _checked(self, X: Any) -> Array:
-        with remedies():
-            X = check_array(X, dtype=np.float64)
+        X = check_size("X", check_numbers("X", X, ensure_2d=True))
         if X.shape[1] != self.program.n_inputs:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the model takes {self.program.n_inputs}."

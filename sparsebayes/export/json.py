@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.validation import whole_number
 from sparsebayes.export.exported import ExportedModel
 from sparsebayes.export.programs.models import program_of
 from sparsebayes.export.programs.program import INPUT, Program, ProgramStep, checked_step
@@ -76,6 +77,8 @@ def to_json(
         "outputs": program.outputs,
         "examples": program.examples.tolist(),
     }
+    if indent is not None:
+        whole_number("indent", indent, 0)
     return json.dumps(record, allow_nan=False, ensure_ascii=False, indent=indent)
 
 
@@ -134,9 +137,11 @@ def read_program(text: str | bytes) -> Program:
     try:
         record = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"text is no JSON of a model: {error}.") from None
+        raise ValueError(f"text is no JSON of a model, {_start(text)}: {error}.") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise ValueError(f"text is JSON, but no model: its 'format' is not {FORMAT!r}.")
+        raise ValueError(
+            f"text is JSON, but no model: its 'format' is not {FORMAT!r}, got {_start(text)}."
+        )
     if record.get("version") != VERSION or record["version"] is True:
         raise ValueError(
             f"text has version {record.get('version')!r} of the format, and this package reads "
@@ -210,3 +215,9 @@ def _outputs(given: dict[str, Any], sizes: dict[str, int]) -> dict[str, str]:
     if len({sizes[given[name]] for name in names}) > 1:
         raise ValueError("'mean' and 'std' are of different length")
     return {name: given[name] for name in names}
+
+
+def _start(text: Any) -> str:
+    """The beginning of what was given."""
+    shown = repr(text)
+    return shown if len(shown) <= 60 else f"{shown[:60]}..."

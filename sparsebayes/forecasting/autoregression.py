@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._support.guesses.values import hint
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lags import Differences, Embedding, standardised
 from sparsebayes.forecasting.propagation import Recursion
@@ -116,13 +117,13 @@ def default_estimator(rows: Array, targets: Array, random_state: Any) -> RVR | R
         linear.fit(rows, targets)
         curved.fit(rows, targets)
     best = curved if curved.log_evidence_ > linear.log_evidence_ + CURVED else linear
-    if not best.converged_:
+    if not best.converged_ and not time_is_up():
         reason = getattr(best, "stop_reason_", "was still gaining evidence when it stopped")
         warnings.warn(
             f"The default estimator is not to be trusted: {type(best).__name__} {reason}. Give "
             "another estimator, fewer lags or a longer series.",
             ConvergenceWarning,
-            stacklevel=6,
+            stacklevel=8,
         )
     return best
 

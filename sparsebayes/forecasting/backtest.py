@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sparsebayes._support.optional import require
+from sparsebayes._support.validation import as_names, as_random_state, check_choice
 from sparsebayes.forecasting.forecasts import ForecastMixture, Forecasts
+from sparsebayes.forecasting.propagation import METHODS
 
 if TYPE_CHECKING:
     from sparsebayes.forecasting.one_series import OneSeries
@@ -202,6 +203,14 @@ class Backtest:
         return sorted({int(k) for k in np.geomspace(1, self.horizon, 10).round() - 1})
 
 
+def as_methods(methods: Any) -> list[str]:
+    """Names of ways to propagate uncertainty, or a clear error."""
+    names = as_names("methods", methods)
+    for name in names:
+        check_choice("methods", name, METHODS)
+    return names
+
+
 def origins_of(n_values: int, first: int, horizon: int, step: int) -> Array:
     """How many values each forecast of a series knows, or a clear error if there is none."""
     origins = np.arange(first, n_values - horizon + 1, step)
@@ -228,7 +237,7 @@ def score_methods(
     truth = values[origins[:, None] + np.arange(horizon)]
     scores = {}
     for method in methods:
-        rng = check_random_state(random_state)
+        rng = as_random_state(random_state)
         found = [
             part
             for model, known in models

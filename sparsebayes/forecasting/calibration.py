@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.validation import as_number
+from sparsebayes._support.validation import as_n_jobs, as_number, as_random_state, check_switches
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.recursive import Recursive
 
@@ -22,6 +22,14 @@ _FEWEST_HELD = 5  # values held out
 _FURTHEST = 24  # steps ahead
 _WIDTH = 0.6  # of the smoothing, in logarithms of the number of steps
 _WEIGHT = 5.0  # so many independent forecasts count as much as what is taken for granted
+
+
+def check_options(forecaster: Any) -> None:
+    """Parameters are what they should be, or a clear error."""
+    check_calibrate(forecaster.calibrate)
+    check_switches(pool=forecaster.pool, verbose=forecaster.verbose)
+    as_n_jobs(forecaster.n_jobs, 1)
+    as_random_state(forecaster.random_state)
 
 
 def check_calibrate(calibrate: Any) -> int | None:
@@ -89,7 +97,7 @@ def held_out_factors(
             f"{_FEWEST_LEARNED + _FEWEST_HELD} after it are needed. Use fewer lags or differences, "
             "or calibrate=None.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=7,
         )
         return np.ones(1)
     origins = np.unique(np.linspace(learned, size - 1, min(count, held)).round().astype(int))

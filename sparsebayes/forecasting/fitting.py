@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes.forecasting.autoregression import fit_recursion
 from sparsebayes.forecasting.calibration import check_calibrate, held_out_factors, step_factors
 from sparsebayes.forecasting.candidates.combination import (
@@ -17,6 +18,7 @@ from sparsebayes.forecasting.candidates.combination import (
     Past,
     combine,
 )
+from sparsebayes.forecasting.candidates.linear import LinearAutoregression
 from sparsebayes.forecasting.candidates.missing import guess_missing
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.recursive import Recursive
@@ -58,6 +60,33 @@ class Fitted:
     seasons: Seasons
     past: str = ""
     log_evidence: float | None = None
+
+    @property
+    def chosen(self) -> str:
+        """The models that have weight, and how they did in the past."""
+        candidates = self.combination.candidates
+        used = ", ".join(f"{one.weight:.2f} {one.name}" for one in candidates if one.weight)
+        return f"{used}; {self.past}" if self.past else used
+
+    @property
+    def estimator(self) -> tuple[Any, float | None]:
+        """That of an autoregression by an estimator, and its noise variance, if there is one."""
+        models = self.combination.models
+        found = next((model.recursion for model in models if isinstance(model, Recursive)), None)
+        if found is None:
+            return None, None
+        noise = getattr(found.model, "noise_variance_", None)
+        return found.model, None if noise is None else found.scale**2 * float(noise)
+
+    @property
+    def leading(self) -> tuple[list[int], list[int], str | None]:
+        """Lags, differences and transform of the model with most weight."""
+        model = self.combination.models[int(np.argmax(self.combination.weights))]
+        transform = model.transform.parameter
+        if not isinstance(model, (Recursive, LinearAutoregression)):
+            return [], [], transform
+        frame = model.recursion if isinstance(model, Recursive) else model
+        return [int(lag) for lag in frame.lags], list(frame.differences.periods), transform
 
     def guessed(self, record: Record) -> Record:
         """With guesses in place of missing values."""
@@ -191,7 +220,7 @@ def single(
 
     model, evidence = fit(record, estimator)
     count, factors = check_calibrate(calibrate), np.ones(1)
-    if count:
+    if count and not time_is_up():
         again = model.recursion.model
         factors = held_out_factors(model, lambda part: fit(part, again)[0], record, count)
     alone = Combination([model], np.ones(1), [ForecastCandidate(str(model), 1.0, np.nan)])

@@ -8,17 +8,23 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import current_limit, under
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.summary import SummaryMixin
-from sparsebayes._support.validation import check_choice, check_coverage, whole_number
-from sparsebayes.forecasting.backtest import Backtest, origins_of, score_methods
-from sparsebayes.forecasting.calibration import check_calibrate
-from sparsebayes.forecasting.candidates.linear import LinearAutoregression
-from sparsebayes.forecasting.candidates.recursive import Recursive
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_choice,
+    check_coverage,
+    check_switches,
+    whole_number,
+)
+from sparsebayes._support.whole_fits import all_or_nothing
+from sparsebayes.forecasting.backtest import Backtest, as_methods, origins_of, score_methods
+from sparsebayes.forecasting.calibration import check_options
 from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
 from sparsebayes.forecasting.panels import fit_each, predict_each, simulate_each, update_each
 from sparsebayes.forecasting.propagation import METHODS, ForecastMethod
@@ -74,6 +80,9 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         Whether the series of a panel share one autoregression, which suits many short ones: it is
         fitted to rows of all of them (5000 at random, if there are more), each standardised by
         itself; `transform`, `difference` and `lags` are common.
+    max_time : float or None, default=None
+        The most seconds that a fit, of each series of a panel, may take, about: models that would
+        take longer are left out, and a warning is given.
     n_jobs : int or None, default=None
         Series of a panel that are fitted and forecast at once, as in joblib, which does not change
         results. Within ``joblib.parallel_config(backend="dask")`` they are on a Dask cluster.
@@ -176,6 +185,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         exog_lags: Any = 0,
         calibrate: int | Literal["auto"] | None = "auto",
         pool: bool = False,
+        max_time: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -189,10 +199,12 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         self.exog_lags = exog_lags
         self.calibrate = calibrate
         self.pool = pool
+        self.max_time = max_time
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
 
+    @timed
     def fit(self, y: Any, X: Any = None, *, id: Any = None) -> Forecaster:
         """Fit to a series, or to each series of a panel.
 
@@ -214,7 +226,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         Forecaster
             This forecaster, fitted.
         """
-        check_calibrate(self.calibrate)
+        check_options(self)
         panel = as_panel(y, id)
         if panel is not None:
             return self._fit_panel(panel, inputs_of_each(panel, X))
@@ -226,7 +238,8 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         return self._learned(learn(self, *read_training(y, X)))
 
     def _fit_panel(self, panel: Panel, inputs: list[Any]) -> Forecaster:
-        forecasters = fit_each(self, panel.names, panel.series, inputs)
+        with under(current_limit() if self.pool else None):  # else each series has its own
+            forecasters = fit_each(self, panel.names, panel.series, inputs)
         for name in [name for name in vars(self) if name.endswith("_") or name == "_one"]:
             delattr(self, name)  # of a single series
         self.forecasters_, self._panel = forecasters, replace(panel, series=[])
@@ -240,21 +253,10 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         self.n_times_, self.n_inputs_ = one.n_times, one.exogenous.count
         self.calibration_, self.log_evidence_ = fitted.factors, fitted.log_evidence
         self.candidates_ = fitted.combination.candidates
-        self.exog_lags_ = list(one.embedding.exog_lags)
+        self.exog_lags_, self.chosen_ = list(one.embedding.exog_lags), fitted.chosen
         self.n_past_ = max(fitted.combination.n_past, *self.exog_lags_, 1)
-        used = ", ".join(f"{one.weight:.2f} {one.name}" for one in self.candidates_ if one.weight)
-        self.chosen_ = f"{used}; {fitted.past}" if fitted.past else used
-        models = fitted.combination.models
-        leading = models[int(np.argmax(fitted.combination.weights))]
-        recursions = [model.recursion for model in models if isinstance(model, Recursive)]
-        self.estimator_ = recursions[0].model if recursions else None
-        noise = getattr(self.estimator_, "noise_variance_", None)
-        self.noise_variance_ = None if noise is None else recursions[0].scale ** 2 * float(noise)
-        frame: Any = leading.recursion if isinstance(leading, Recursive) else leading
-        lagged = isinstance(leading, (Recursive, LinearAutoregression))
-        self.lags_ = [int(lag) for lag in frame.lags] if lagged else []
-        self.difference_ = list(frame.differences.periods) if lagged else []
-        self.transform_ = leading.transform.parameter
+        self.estimator_, self.noise_variance_ = fitted.estimator
+        self.lags_, self.difference_, self.transform_ = fitted.leading
         self.n_features_in_ = len(self.lags_) + len(self.exog_lags_) * self.n_inputs_
         return self
 
@@ -305,8 +307,9 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         std : the same, or cov : ndarray or DataFrame of shape (horizon, horizon)
             Only if asked for.
         """
+        check_switches(return_std=return_std, return_cov=return_cov)
         if return_std and return_cov:
-            raise ValueError("Ask for return_std or return_cov, not for both.")
+            raise ValueError("Ask for return_std or return_cov, not for both; both are True.")
         check_is_fitted(self)
         if self._panel is not None:
             if return_cov:
@@ -406,10 +409,10 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         return paths if self._one.timeline is None else self._one.as_frame(paths.T).T
 
     def _paths(self, horizon: int, X: Any, n_paths: Any, least: int, random_state: Any) -> Array:
-        count = whole_number("n_paths", n_paths, least)
-        rng = check_random_state(self.random_state if random_state is None else random_state)
-        return self._one.paths(horizon, X, count, rng)
+        rng = as_random_state(self.random_state if random_state is None else random_state)
+        return self._one.paths(horizon, X, whole_number("n_paths", n_paths, least), rng)
 
+    @all_or_nothing
     def update(self, y_new: Any, X_new: Any = None) -> Forecaster:
         """Append observations; the model stays as it was fitted.
 
@@ -480,9 +483,8 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         check_coverage(coverage)
         if self._panel is not None:
             raise ValueError("backtest is for one series; ask forecasters_[name].backtest.")
-        methods = [methods] if isinstance(methods, str) else list(methods)
-        for method in methods:
-            check_choice("methods", method, METHODS)
+        methods = as_methods(methods)
+        check_switches(refit=refit)
         values, inputs, first = self._one.whole(y, X, self.n_past_)
         if start is not None:
             first = whole_number("start", start, self.n_past_)

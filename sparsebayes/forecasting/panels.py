@@ -6,14 +6,14 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sparsebayes._support.validation import whole_number
+from sparsebayes._support.validation import as_n_jobs, as_random_state, whole_number
 from sparsebayes.forecasting.pooling import learn_together
 from sparsebayes.forecasting.tables.panel import Panel, as_panel, together
 from sparsebayes.forecasting.tables.panel_inputs import inputs_of_each, later_inputs
@@ -77,7 +77,7 @@ def simulate_each(
 ) -> dict[Any, Any]:
     """Paths of all series, each drawn with a seed of its own, by name."""
     state = forecaster.random_state if random_state is None else random_state
-    seeds = check_random_state(state).randint(_SEEDS, size=len(panel.names)).tolist()
+    seeds = as_random_state(state).randint(_SEEDS, size=len(panel.names)).tolist()
     several = [{"horizon": horizon, "n_paths": n_paths, "random_state": seed} for seed in seeds]
     found = _ask_each(forecaster, panel, "simulate", X, several)
     return dict(zip(panel.names, found, strict=True))
@@ -118,8 +118,9 @@ def update_each(forecaster: Any, panel: Panel, y_new: Any, X_new: Any) -> None:
             times = model._one.timeline.ahead(len(series))
             series, X = (None if one is None else one.set_axis(times) for one in (series, X))
         longer.append(_named(name, model._one.longer, series, X))
-    for model, one in zip(models, longer, strict=True):
-        model._learned(one)
+    known_since = zip(new.names, models, longer, strict=True)
+    changed = {name: copy(model)._learned(one) for name, model, one in known_since}
+    forecaster.forecasters_ = forecaster.forecasters_ | changed  # at once, for all of them
 
 
 def run_each(
@@ -146,7 +147,7 @@ def run_each(
     given : sequence of tuple
         Arguments of `work` for each series.
     """
-    parallel = Parallel(n_jobs=forecaster.n_jobs, return_as="generator")
+    parallel = Parallel(n_jobs=as_n_jobs(forecaster.n_jobs, len(names)), return_as="generator")
     tasks = (delayed(_watched)(name, work, *one) for name, one in zip(names, given, strict=True))
     found = []
     with SeriesCounter(len(names), done, forecaster.verbose) as counter:
@@ -155,7 +156,7 @@ def run_each(
             counter.count()
     for name, (_, caught) in zip(names, found, strict=True):
         for message, category in caught:
-            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=5)
+            warnings.warn(f"Series {name!r}: {message}", category, stacklevel=7)
     return [result for result, _ in found]
 
 

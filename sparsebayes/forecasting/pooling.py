@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
-from sparsebayes._support.validation import whole_number
+from sparsebayes._support.validation import as_random_state, whole_number
 from sparsebayes.forecasting.autoregression import fit_rows
 from sparsebayes.forecasting.calibration import check_calibrate, held_out_factors
 from sparsebayes.forecasting.candidates.combination import Combination, ForecastCandidate
@@ -135,7 +134,7 @@ class SharedModel:
 
     def _generator(self) -> Any:
         state = self.forecaster.random_state
-        return check_random_state(0 if state is None else state)
+        return as_random_state(0 if state is None else state)
 
     def _own(self, estimator: Any, record: Record) -> Recursive:
         values = self.transform.of(record.filled)
@@ -180,7 +179,7 @@ def _chosen(
     reach = min(len(record) for record in records) - 1
     if len(records) > _SERIES:
         state = forecaster.random_state
-        rng = check_random_state(0 if state is None else state)
+        rng = as_random_state(0 if state is None else state)
         some = np.sort(rng.choice(len(records), _SERIES, replace=False))
         records = [records[k] for k in some]
     step = whole_number("step", forecaster.step)

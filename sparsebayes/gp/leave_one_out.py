@@ -12,17 +12,40 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
-from sklearn.utils import check_array, check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.calibration import interval_width
+from sparsebayes._support.data import (
+    CheckedScoreMixin,
+    check_fit,
+    check_numbers,
+    check_plain,
+    remedies,
+)
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.validation import (
+    as_random_state,
+    check_coverage,
+    check_switches,
+    whole_number,
+)
+from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.engine.linalg import one_thread, own_threads
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
+
+
+def _check_noise(name: str, noise: Any, n_samples: int) -> Array:
+    """A variance, or one for each sample; or a clear error."""
+    found = check_numbers(name, noise, ensure_min_samples=0)
+    if found.shape not in ((), (n_samples,)) or not np.all(found >= 0):
+        raise ValueError(
+            f"{name} must be a variance >= 0, or one for each of the {n_samples} samples, "
+            f"got {noise!r}."
+        )
+    return found
 
 
 def loo_log_predictive(
@@ -77,15 +100,9 @@ def loo_log_predictive(
     True
     """
     check_kernel(kernel)
-    X = check_array(X, dtype=np.float64)
-    y = check_array(y, dtype=np.float64, ensure_2d=False)
-    check_consistent_length(X, y)
-    noise = np.asarray(noise, dtype=np.float64)
-    if noise.shape not in ((), (len(X),)) or not np.all(noise >= 0):
-        raise ValueError(
-            f"noise must be a variance >= 0, or one for each of the {len(X)} samples, "
-            f"got {noise!r}."
-        )
+    X, y, _ = check_fit(None, X, y, several=True)
+    noise = _check_noise("noise", noise, len(X))
+    check_switches(eval_gradient=eval_gradient)
     targets = y.reshape(len(X), -1)
     K = kernel(X)
     K[np.diag_indices_from(K)] += noise
@@ -108,7 +125,7 @@ def loo_log_predictive(
     return value, contract(kernel, X, None, 0.5 * (by_entry + by_entry.T))
 
 
-class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
+class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, GaussianProcessRegressor):
     """Gaussian process regression whose kernel maximises the leave-one-out predictive density.
 
     scikit-learn's `GaussianProcessRegressor`, with `loo_log_predictive` in place of the
@@ -158,11 +175,12 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
     >>> from sparsebayes import LeaveOneOutGPR
     >>> X = np.linspace(0, 6, 40)[:, None]
     >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(40)
-    >>> model = LeaveOneOutGPR().fit(X, y)
+    >>> model = LeaveOneOutGPR().fit(inputs, targets)
     >>> model.predict([[1.5]]).shape
     (1,)
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> LeaveOneOutGPR:
         """Choose the kernel's parameters, and fit the process.
 
@@ -178,10 +196,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
         LeaveOneOutGPR
             This model, fitted.
         """
-        inputs, targets = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=np.float64
-        )
-        targets = np.asarray(targets, dtype=np.float64)
+        inputs, targets, _ = check_fit(self, X, y, several=True)
         if self.normalize_y:
             deviation = targets.std(axis=0)
             targets = (targets - targets.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -196,7 +211,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
                 kernel = self._tune(kernel, inputs, targets)
             fitted = GaussianProcessRegressor(
                 **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
-            ).fit(X, y)
+            ).fit(inputs, targets)
             found = loo_log_predictive(kernel, inputs, targets, self.alpha)
         names = self.get_params(deep=False)
         for name, value in vars(fitted).items():
@@ -204,6 +219,27 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
                 setattr(self, name, value)
         self.loo_log_predictive_ = found
         return self
+
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Predict targets, with the noise of a WhiteKernel in `kernel`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Inputs to predict at.
+        return_std : bool, default=False
+            Whether standard deviations are returned too.
+        return_cov : bool, default=False
+            Whether the covariance is returned too.
+
+        Returns
+        -------
+        ndarray, (n,), or a tuple with the standard deviations or the covariance
+            After a fit to K targets, (n, K).
+        """
+        X = check_plain("X", X)
+        with remedies("X"):
+            return super().predict(X, return_std=return_std, return_cov=return_cov)
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
         """Predict central intervals of new observations.
@@ -243,14 +279,15 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
 
         bounds = kernel.bounds
         starts = [kernel.theta]
-        if self.n_restarts_optimizer > 0:
+        more = whole_number("n_restarts_optimizer", self.n_restarts_optimizer, 0)
+        if more > 0:
             if not np.isfinite(bounds).all():
                 raise ValueError(
                     "n_restarts_optimizer > 0 needs finite bounds of all parameters of kernel, "
                     f"got {self.kernel}."
                 )
-            rng = check_random_state(self.random_state)
-            starts += list(rng.uniform(*bounds.T, (self.n_restarts_optimizer, len(bounds))))
+            low, high = bounds.T
+            starts += list(as_random_state(self.random_state).uniform(low, high, (more, low.size)))
         found = [self._minimise(loss, np.clip(start, *bounds.T), bounds) for start in starts]
         theta, _ = min(found, key=lambda pair: pair[1])
         return kernel.clone_with_theta(theta)
@@ -268,6 +305,6 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, GaussianProcessRegressor):
                 f"LeaveOneOutGPR ran out of steps ({found.message}); start nearer to the optimum, "
                 "or fix some parameters of the kernel.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return found.x, float(found.fun)

@@ -11,8 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.calibration import (
@@ -22,16 +20,18 @@ from sparsebayes._support.calibration import (
     calibrated,
     check_calibrate,
 )
+from sparsebayes._support.data import check_fit
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
+    as_random_state,
     check_choice,
     check_limits,
-    check_range,
     check_switches,
     is_auto,
-    remedies,
     whole_number,
 )
 from sparsebayes.engine.linalg import one_thread
@@ -111,6 +111,9 @@ class ReducedRankGPR(
         Candidates per step of the selection, drawn at random.
     max_iter : int, default=200
         The largest number of steps of the optimiser in one turn.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: then it ends with the best model found, and a
+        warning is given.
     tol : float, default=0.001
         Turns end when two in a row gain less than this in log evidence per sample, or with fewer
         than 1000 samples less than this times 1000.
@@ -188,6 +191,7 @@ class ReducedRankGPR(
         noise: Literal["estimate"] | float = "estimate",
         n_search: int = 59,
         max_iter: int = 200,
+        max_time: float | None = None,
         tol: float = 1e-3,
         random_state: Any = None,
     ) -> None:
@@ -201,9 +205,11 @@ class ReducedRankGPR(
         self.noise = noise
         self.n_search = n_search
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.random_state = random_state
 
+    @timed
     def fit(self, X: Any, y: Any) -> ReducedRankGPR:
         """Fit the model.
 
@@ -221,10 +227,7 @@ class ReducedRankGPR(
         """
         self._check_parameters()
         fixed = as_noise(self.noise)
-        with remedies():
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, copy=True)
-        y = np.asarray(y, dtype=np.float64)
-        check_range(y)
+        X, y, _ = check_fit(self, X, y, copy=True)
         folds = as_folds(self.calibrate, X, y)
         target, self.offset_, variance = centred(y)
         kernel, white = default_kernel(X, variance), None
@@ -267,7 +270,7 @@ class ReducedRankGPR(
         scale: float,
     ) -> None:
         """Take turns in selecting and optimising, keep the best, and polish it."""
-        rng = check_random_state(self.random_state)
+        rng = as_random_state(self.random_state)
         distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
         by_kernel = bool(self.optimize) and kernel.n_dims > 0
         by_noise = noise_bounds is not None
@@ -291,7 +294,7 @@ class ReducedRankGPR(
                 best = model
             path.append(best.evidence)
             idle = idle + 1 if gain < self.tol * max(len(y), 1000) else 0
-            if idle == PATIENCE:
+            if idle == PATIENCE or time_is_up():
                 break
         settled = turns == 1 or idle > 0
         best, finished = climb_from(best, FINE)
@@ -300,13 +303,13 @@ class ReducedRankGPR(
         self.n_iter_ = len(path)
         self.converged_ = bool(settled and finished)
         self._store(best)
-        if not self.converged_:
+        if not self.converged_ and not time_is_up():
             remedy = "max_iter" if settled else "n_cycles or tol"
             warnings.warn(
                 f"ReducedRankGPR was still gaining evidence when it stopped; raise {remedy}, "
                 f"or check the bounds of kernel_={self.kernel_}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     def _largest(self, distinct: Array) -> int:

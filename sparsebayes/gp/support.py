@@ -15,6 +15,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
+from sparsebayes._support.limits.clock import end_in_time, time_is_up
 from sparsebayes.engine.linalg import own_threads
 from sparsebayes.gp.kernels import contract
 
@@ -182,6 +183,7 @@ def climb(
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
+        callback=end_in_time,
         options={"maxiter": max_iter, "maxfun": 3 * max_iter, "ftol": tol, "gtol": 1e-6},
     )
     return best, found.status != 1
@@ -226,6 +228,8 @@ def select(
     path: list[float] = []
     level, reached = -np.inf, 0  # of the evidence, at its last rise by more than the slack
     for m in range(size):
+        if support and time_is_up():
+            break
         # Those chosen before have no variance left.
         pool = candidates[left[candidates] > DEPENDENT * prior[candidates]]
         if pool.size == 0:

@@ -9,14 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.batching import batches, memory_budget
+from sparsebayes._support.data import CheckedScoreMixin, check_fit, check_inputs
 from sparsebayes._support.guesses.mixin import GuidedMixin
+from sparsebayes._support.limits.clock import share_of_time
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.optional import require
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import remedies
+from sparsebayes._support.validation import as_random_state
 from sparsebayes.basis import Basis, Precomputed, as_basis
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.basis.names import BasisLike
@@ -34,8 +36,12 @@ from sparsebayes.pareto.inputs import (
 
 Array = np.ndarray
 
+_START = 0.5  # of the time of a fit, where that is limited, for the machine to start from
 
-class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEstimator):
+
+class ParetoClassifier(
+    GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, ClassifierMixin, BaseEstimator
+):
     """A front of sparse kernel classifiers of two classes, of which the user chooses one.
 
     A classifier says ``classes_[1]``, the positive class, where ``f(x) = b + Σ_m w_m φ_m(x) > 0``.
@@ -53,6 +59,9 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         number of kernels and, as a tie-breaker below 1, ``ν/(1 + ν)``; "l1" is ν itself.
     n_evaluations : int, default=100000
         How many classifiers are tried.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: then it ends with the front found until then,
+        and a warning is given.
     population : int, default=100
         How many of them live at a time.
     bias : bool, default=True
@@ -138,6 +147,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         *,
         penalty: PenaltyName = "l0+",
         n_evaluations: int = 100_000,
+        max_time: float | None = None,
         population: int = 100,
         bias: bool = True,
         seeds: SeedName | None = "rvc",
@@ -148,6 +158,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         self.basis = basis
         self.penalty = penalty
         self.n_evaluations = n_evaluations
+        self.max_time = max_time
         self.population = population
         self.bias = bias
         self.seeds = seeds
@@ -162,6 +173,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         tags.input_tags.pairwise = precomputed or isinstance(self.basis, Precomputed)
         return tags
 
+    @timed
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ParetoClassifier:
         """Evolve the front.
 
@@ -181,10 +193,9 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         """
         require("pymoo", "ParetoClassifier.fit")
         check_parameters(self)
-        with remedies():
-            X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y, _ = check_fit(self, X, y, labels=True)
         self.classes_ = two_classes(y)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         positive = y == self.classes_[1]
         X, positive, X_val, positive_val = self._parts(X, positive, X_val, y_val, rng)
         with one_thread():
@@ -200,7 +211,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
             missing = "X_val" if X_val is None else "y_val"
             raise ValueError(f"X_val and y_val belong together; {missing} is missing.")
         if X_val is not None:
-            return X, positive, *check_samples(self, X_val, y_val, "y_val")
+            return X, positive, *check_samples(self, X_val, y_val, ("X_val", "y_val"))
         if self.validation_fraction is None:
             return X, positive, X[:0], positive[:0]
         held = held_out_part(positive, self.validation_fraction, self.classes_, rng)
@@ -255,7 +266,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         if self.seeds is None:
             return basis, weights
         machine = RVC(self.basis, link="logit", bias=self.bias, calibrate=None, random_state=0)
-        with warnings.catch_warnings():  # a start need not have converged
+        with share_of_time(_START), warnings.catch_warnings():  # a start need not have converged
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, positive)
         kept = machine.relevance_ - bool(self.bias)  # its bias is number 0
@@ -375,9 +386,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
         ndarray, (n,)
             In standard deviations of the scores over the training samples.
         """
-        check_is_fitted(self)
-        with remedies():
-            X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_inputs(self, X)
         index = self.choose(point, **wishes)
         kernels = np.flatnonzero(self.weights_[index])
         decision = np.empty(len(X))
@@ -422,7 +431,7 @@ class ParetoClassifier(GuidedMixin, NamedSummaryMixin, ClassifierMixin, BaseEsti
             `fpr` and `tpr` there, `complexity` and `n_kernels`, in the order of `front_`.
         """
         check_is_fitted(self)
-        X, positive = check_samples(self, X, y, "y")
+        X, positive = check_samples(self, X, y, ("X", "y"))
         result = np.empty(len(self.front_), dtype=FIELDS)
         for name in ("complexity", "n_kernels"):
             result[name] = self.front_[name]

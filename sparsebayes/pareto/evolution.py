@@ -10,6 +10,7 @@ from pymoo.core.infill import InfillCriterion
 from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes.pareto.front import Archive, hull_area, rates
 
@@ -214,4 +215,6 @@ def evolve(
                 f"{generation * population:7d} evaluations  front {len(archive)}  "
                 f"area under the training hull {area:.4f}"
             )
-    return archive, generations * population
+        if time_is_up():
+            break
+    return archive, generation * population

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from sparsebayes._support.data import check_numbers
 from sparsebayes._support.validation import as_number, check_choice, whole_number
 
 Array = np.ndarray
@@ -98,15 +99,32 @@ def roc_hull(fpr: Any, tpr: Any) -> Array:
            [0.1, 0.8],
            [1. , 1. ]])
     """
-    points = np.column_stack(
-        [np.concatenate([[0.0], fpr, [1.0]]), np.concatenate([[0.0], tpr, [1.0]])]
-    )
+    ends = [
+        np.concatenate([[0.0], _rates(name, given), [1.0]])
+        for name, given in (("fpr", fpr), ("tpr", tpr))
+    ]
+    if len(ends[0]) != len(ends[1]):
+        raise ValueError(
+            f"fpr and tpr must have the same length, got {len(ends[0]) - 2} and {len(ends[1]) - 2}."
+        )
+    points = np.column_stack(ends)
     hull: list[Array] = []
     for point in points[np.lexsort((points[:, 1], points[:, 0]))]:
         while len(hull) > 1 and _turn(hull[-2], hull[-1], point) >= 0:
             hull.pop()
         hull.append(point)
     return np.array(hull)
+
+
+def _rates(name: str, values: Any) -> Array:
+    """Rates of some classifiers, or a clear error."""
+    rates = check_numbers(name, values, ensure_min_samples=0)
+    if rates.ndim != 1 or (rates < 0).any() or (rates > 1).any():
+        raise ValueError(
+            f"{name} must have shape (n,) and rates between 0 and 1, got shape {rates.shape} and "
+            f"values from {rates.min(initial=1.0):g} to {rates.max(initial=0.0):g}."
+        )
+    return rates
 
 
 def _turn(a: Array, b: Array, c: Array) -> float:

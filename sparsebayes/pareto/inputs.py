@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y, validate_data
 
-from sparsebayes._support.validation import (
-    as_number,
-    check_choice,
-    check_labels,
-    check_switches,
-    remedies,
-    whole_number,
-)
+from sparsebayes._support.data import check_inputs, check_labels
+from sparsebayes._support.validation import as_number, check_choice, check_switches, whole_number
 
 Array = np.ndarray
 PenaltyName = Literal["l0+", "l1"]
@@ -45,24 +37,21 @@ def check_parameters(model: Any) -> None:
 
 def two_classes(y: Array) -> Array:
     """The labels there are; the second is the positive one."""
-    check_labels(y)
-    check_classification_targets(y)
     classes = np.unique(y)
     if classes.size != 2:
         found = ", ".join(repr(label) for label in classes[:5].tolist())
         count = "only one class" if classes.size == 1 else f"{classes.size} classes"
         raise ValueError(
             "Only binary classification is supported: ParetoClassifier needs samples of two "
-            f"classes, got {count}: {found}."
+            f"classes in y, got {count}: {found}."
         )
     return classes
 
 
-def check_samples(model: Any, X: Any, y: Any, name: str) -> tuple[Array, Array]:
+def check_samples(model: Any, X: Any, y: Any, names: tuple[str, str]) -> tuple[Array, Array]:
     """Inputs, and whether their labels are the positive one; both classes are there."""
-    with remedies():
-        X = validate_data(model, X, dtype=np.float64, reset=False)
-        y = _check_y(y, estimator=model)
+    X, y = check_inputs(model, X, name=names[0]), check_labels(y, name=names[1])
+    name = names[1]
     if len(X) != len(y):
         raise ValueError(f"{name} must have one label for each of {len(X)} rows, got {len(y)}.")
     strange = sorted({str(label) for label in y[~np.isin(y, model.classes_)].tolist()})

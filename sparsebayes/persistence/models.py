@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.files import write_files
+from sparsebayes._support.validation import as_names, check_path
 from sparsebayes._support.version import package_version
 from sparsebayes.persistence import archive, objects, trusted
 from sparsebayes.regression import Statistics
@@ -110,11 +111,12 @@ def dumps(model: BaseEstimator, *, feature_names: Any = None, target_name: Any =
     _check_fitted(model)
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", ())
+    names = as_names("feature_names", feature_names)
     try:
         content = archive.write(
             {
                 "version": package_version(),
-                "feature_names": [str(name) for name in feature_names],
+                "feature_names": names,
                 "target_name": _target_names(target_name),
                 "objects": objects.pack(model),
             }
@@ -172,6 +174,7 @@ def save(
     >>> np.array_equal(again.predict(X), model.predict(X))
     True
     """
+    check_path(path)
     content = dumps(model, feature_names=feature_names, target_name=target_name)
     write_files({Path(path): content})
 
@@ -188,7 +191,7 @@ def _target_names(names: Any) -> str | list[str] | None:
     """The name of one target, or a list of those of several, one at least."""
     if names is None or isinstance(names, str) or not isinstance(names, Iterable):
         return None if names is None else str(names)
-    listed = [str(name) for name in names]
+    listed = as_names("target_name", names)
     if not listed:
         raise ValueError(
             f"target_name must be a name or a sequence of names, got {names!r}; None is for "
@@ -300,6 +303,8 @@ def _name(path: Source) -> str:
 def _read(path: Source) -> bytes:
     """The bytes of a file or a stream, unless they are too many."""
     if not isinstance(path, (str, os.PathLike)):
+        if not hasattr(path, "read"):
+            raise TypeError(f"path must be the name of a file, or a stream, got {path!r}.")
         return _read_stream(path)
     with open(path, "rb") as stream:
         found = os.fstat(stream.fileno())

@@ -6,12 +6,12 @@ import numpy as np
 from scipy.special import stdtr
 from scipy.stats import binom
 from sklearn.base import is_regressor
-from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.calibration import normal_width
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_coverage, whole_number
-from sparsebayes.plots._style import BLUE, GREY, INK
+from sparsebayes._support.validation import check_coverage, positive_number, whole_number
+from sparsebayes.plots._style import BLUE, GREY, INK, check_axes, check_fitted, mean_and_std
 from sparsebayes.scores import pit_values
 
 _GRID = np.linspace(0.01, 0.99, 99)  # nominal coverages of the curve
@@ -69,10 +69,12 @@ class CalibrationDisplay:
     """
 
     def __init__(self, *, pit, n_bins=10, band=0.95, name=None):
-        self.pit = pit
-        self.n_bins = n_bins
-        self.band = band
-        self.name = name
+        self.pit = finite_array("pit", pit)
+        if not self.pit.size:
+            raise ValueError(f"pit must be some values, got {pit!r}.")
+        self.n_bins = whole_number("n_bins", n_bins)
+        self.band = check_coverage(band, "band")
+        self.name = None if name is None else str(name)
 
     def plot(self, axes=None):
         """Draw the display.
@@ -92,9 +94,7 @@ class CalibrationDisplay:
             import matplotlib.pyplot as plt
 
             _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-        if np.size(axes) != 2:
-            raise ValueError(f"axes must be a pair of matplotlib Axes, got {axes!r}.")
-        self.axes_ = np.ravel(axes)
+        self.axes_ = check_axes("axes", axes, 2)
         self.figure_ = self.axes_[0].figure
         self.bands_ = []
         self._draw_histogram(self.axes_[0])
@@ -195,13 +195,13 @@ class CalibrationDisplay:
             The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
-        check_is_fitted(estimator)
+        check_fitted(estimator)
         if not is_regressor(estimator):
             raise ValueError(
-                f"CalibrationDisplay needs a regression, got {estimator!r}; for a classifier use "
+                f"estimator must be a regression, got {estimator!r}; for a classifier use "
                 "sklearn.calibration.CalibrationDisplay."
             )
-        mean, std = estimator.predict(X, return_std=True)
+        mean, std = mean_and_std(estimator, X)
         _check_one_target("estimator", mean)
         model = estimator[-1] if hasattr(estimator, "steps") else estimator
         if name is None:
@@ -239,12 +239,11 @@ class CalibrationDisplay:
             The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
-        n_bins = whole_number("n_bins", n_bins)
-        band = check_coverage(band, "band")
         for argument, values in (("y", y), ("mean", mean)):
             _check_one_target(argument, values)
         pit = pit_values(y, mean, std)
-        if nu is not None and np.isfinite(nu):
+        if nu is not None and not (isinstance(nu, float) and nu == np.inf):
+            nu = positive_number("nu", nu)
             pit = stdtr(nu, normal_width(nu) * (np.ravel(y) - np.ravel(mean)) / np.ravel(std))
         return cls(pit=pit, n_bins=n_bins, band=band, name=name).plot(axes)
 

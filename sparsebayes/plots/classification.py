@@ -7,13 +7,14 @@ from scipy.ndimage import zoom
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import whole_number
-from sparsebayes.plots._style import COLORS, GREY, INK, MARKERS, axes
+from sparsebayes._support.validation import as_names, check_switches, finite_number, whole_number
+from sparsebayes.plots._style import COLORS, GREY, INK, MARKERS, axes, check_fitted
 
 _PALEST, _DARKEST = 0.03, 0.5  # how much colour the surface has at even and at sure odds
+_WIDEST = 1e6  # margin, in ranges of the data
 _STEP = 0.1  # of probability, from one shade to the next
 _FINER = 5  # by how much the grid is refined before classes are compared
 
@@ -104,14 +105,21 @@ class ClassificationDisplay:
         feature_names=("x0", "x1"),
         target_name=None,
     ):
-        self.xx0 = xx0
-        self.xx1 = xx1
-        self.probability = probability
-        self.classes = classes
-        self.X = X
-        self.y = y
-        self.relevance = relevance
-        self.feature_names = feature_names
+        self.xx0 = finite_array("xx0", xx0, (None, None))
+        self.xx1 = finite_array("xx1", xx1, self.xx0.shape)
+        self.classes = np.asarray(classes)
+        if self.classes.ndim != 1 or self.classes.size < 2:
+            raise ValueError(f"classes must be two labels or more, got {classes!r}.")
+        shape = (*self.xx0.shape, self.classes.size)
+        self.probability = finite_array("probability", probability, shape)
+        self.X = finite_array("X", X, (None, 2))
+        self.y = None if y is None else np.asarray(y)
+        if self.y is not None and self.y.shape != (len(self.X),):
+            raise ValueError(f"y must be a label for each of the {len(self.X)} rows, got {y!r}.")
+        self.relevance = finite_array("relevance", relevance, (None, 2))
+        self.feature_names = as_names("feature_names", feature_names)
+        if len(self.feature_names) != 2:
+            raise ValueError(f"feature_names must be two names, got {feature_names!r}.")
         self.target_name = target_name
 
     def plot(self, ax=None, *, colorbar=True):
@@ -129,6 +137,7 @@ class ClassificationDisplay:
         ClassificationDisplay
             This display, drawn.
         """
+        check_switches(colorbar=colorbar)
         ax = axes(ax, "ClassificationDisplay")
         if len(self.classes) == 2:
             scale, label = self._draw_two(ax), f"probability of class {self.classes[1]}"
@@ -266,10 +275,10 @@ class ClassificationDisplay:
         alone their place in the units of `X` is known.
         """
         require("matplotlib", cls.__name__)
-        check_is_fitted(estimator)
+        check_fitted(estimator)
         if not (is_classifier(estimator) and hasattr(estimator, "predict_proba")):
             raise ValueError(
-                "ClassificationDisplay needs a classifier with predict_proba, "
+                "estimator: ClassificationDisplay needs a classifier with predict_proba, "
                 f"got {type(estimator).__name__}."
             )
         shape = np.shape(X)
@@ -279,12 +288,11 @@ class ClassificationDisplay:
                 f"got {shape}."
             )
         grid_resolution = whole_number("grid_resolution", grid_resolution, least=2)
-        if not 0 <= margin < np.inf:
-            raise ValueError(f"margin must be a number >= 0, got {margin!r}.")
+        margin = finite_number("margin", margin, 0.0, _WIDEST)
         columns = getattr(X, "columns", None)
         if feature_names is None:
             feature_names = ("x0", "x1") if columns is None else tuple(map(str, columns))
-        elif isinstance(feature_names, str) or len(feature_names) != 2:
+        elif len(as_names("feature_names", feature_names)) != 2:
             raise ValueError(f"feature_names must be two names, got {feature_names!r}.")
         if target_name is None:
             target_name = getattr(y, "name", None)
@@ -305,7 +313,7 @@ class ClassificationDisplay:
             X=inputs,
             y=None if y is None else _labels(y, classes, len(inputs)),
             relevance=_relevance_points(estimator, like_fitted(inputs), inputs),
-            feature_names=tuple(feature_names),
+            feature_names=tuple(map(str, feature_names)),
             target_name=None if target_name is None else str(target_name),
         ).plot(ax, colorbar=colorbar)
 

@@ -7,9 +7,16 @@ from itertools import cycle
 import numpy as np
 from scipy.special import ndtri
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_choice, check_coverage, whole_number
-from sparsebayes.plots._style import BLUE, COLORS, GREY, INK, ORANGE
+from sparsebayes._support.validation import (
+    check_choice,
+    check_coverage,
+    finite_number,
+    whole_number,
+)
+from sparsebayes.denoising import Denoised
+from sparsebayes.plots._style import BLUE, COLORS, GREY, INK, ORANGE, check_axes
 
 _KINDS = ("signal", "coefficients", "shrinkage", "parts")
 _MANY = 2000  # samples, from which on they are drawn as dots
@@ -68,14 +75,18 @@ class DenoiseDisplay:
     def __init__(
         self, *, y, signal, std, members, offset=0.0, t=None, kind="signal", coverage=0.95
     ):
-        self.y = y
-        self.signal = signal
-        self.std = std
+        check_choice("kind", kind, _KINDS)
+        self.y = finite_array("y", y, None, gaps=True)
+        self.signal = finite_array("signal", signal, self.y.shape)
+        needed = std is not None or kind == "signal"
+        self.std = finite_array("std", std, self.y.shape) if needed else None
+        if not isinstance(members, list):
+            raise TypeError(f"members must be a list with what is drawn of each, got {members!r}.")
         self.members = members
-        self.offset = offset
-        self.t = t
+        self.offset = finite_number("offset", offset)
+        self.t = None if t is None else finite_array("t", t, self.y.shape)
         self.kind = kind
-        self.coverage = coverage
+        self.coverage = check_coverage(coverage)
 
     def plot(self, ax=None):
         """Draw the display.
@@ -92,12 +103,8 @@ class DenoiseDisplay:
         """
         require("matplotlib", "DenoiseDisplay")
         image = np.ndim(self.y) == 2
-        panels = np.ravel(self._new_axes(image) if ax is None else ax)
-        if panels.size != self._n_panels(image):
-            raise ValueError(
-                f"ax must have {self._n_panels(image)} matplotlib Axes for kind={self.kind!r} of "
-                f"this result, got {panels.size}."
-            )
+        panels = self._new_axes(image) if ax is None else ax
+        panels = check_axes("ax", panels, self._n_panels(image))
         self.lines_, self.data_, self.images_ = [], [], []
         self.band_ = self.missing_ = None
         if self.kind == "signal" and image:
@@ -290,6 +297,8 @@ class DenoiseDisplay:
         require("matplotlib", cls.__name__)
         check_choice("kind", kind, _KINDS)
         check_coverage(coverage)
+        if not isinstance(denoised, Denoised):
+            raise TypeError(f"denoised must be what denoise() gives, got {denoised!r}.")
         values = np.asarray(y, dtype=float)
         if values.shape != denoised.signal.shape:
             raise ValueError(
@@ -301,12 +310,7 @@ class DenoiseDisplay:
             raise ValueError(f"index must be a number from 0 to {len(fits) - 1}, got {index!r}.")
         if kind in ("signal", "parts") and len(layout.axes) > 2:
             raise ValueError(f"kind={kind!r} draws signals and images; take a slice of a volume.")
-        positions = None if t is None else np.asarray(t, dtype=float)
-        if positions is not None and positions.shape != layout.signal_shape:
-            raise ValueError(
-                f"t must have one position for each sample of a signal, {layout.signal_shape}, got "
-                f"shape {positions.shape}."
-            )
+        positions = None if t is None else finite_array("t", t, layout.signal_shape)
 
         def chosen(array):
             return layout.split(array)[index]

@@ -7,12 +7,13 @@ import math
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from sparsebayes._rvm.input_range import input_range, training_range_of
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_coverage, whole_number
-from sparsebayes.plots._style import COLORS
+from sparsebayes._support.validation import as_names, check_coverage, whole_number
+from sparsebayes.plots._style import COLORS, check_axes, check_fitted
 
 _COLUMNS = 3  # panels side by side
 _PANEL = (4.2, 3.2)  # inches
@@ -77,13 +78,20 @@ class EffectsDisplay:
         upper=None,
         ylabel="prediction",
     ):
-        self.places = places
-        self.values = values
-        self.lower = lower
-        self.upper = upper
-        self.at = at
-        self.outputs = outputs
-        self.feature_names = feature_names
+        self.places = finite_array("places", places, (None, None))
+        self.outputs = as_names("outputs", outputs)
+        shape = (*self.places.shape, len(self.outputs))
+        self.values = finite_array("values", values, shape)
+        if (lower is None) != (upper is None):
+            raise ValueError(f"lower and upper belong together, got {lower!r} and {upper!r}.")
+        self.lower = None if lower is None else finite_array("lower", lower, shape)
+        self.upper = None if upper is None else finite_array("upper", upper, shape)
+        self.at = finite_array("at", at, (len(self.places),))
+        self.feature_names = as_names("feature_names", feature_names)
+        if len(self.feature_names) != len(self.places):
+            raise ValueError(
+                f"feature_names must be {len(self.places)} names, got {self.feature_names!r}."
+            )
         self.ylabel = ylabel
 
     def plot(self, axes=None):
@@ -101,9 +109,7 @@ class EffectsDisplay:
         """
         require("matplotlib", "EffectsDisplay")
         count = len(self.places)
-        self.axes_ = _panels(count) if axes is None else np.ravel(axes)
-        if len(self.axes_) != count:
-            raise ValueError(f"axes must be {count} Axes, one for each input, got {axes!r}.")
+        self.axes_ = _panels(count) if axes is None else check_axes("axes", axes, count)
         self.figure_ = self.axes_[0].figure
         one = len(self.outputs) == 1
         for j, panel in enumerate(self.axes_):
@@ -111,7 +117,7 @@ class EffectsDisplay:
                 turn, number = divmod(k, len(COLORS))
                 style = {"color": COLORS[number], "linestyle": _DASHES[turn % len(_DASHES)]}
                 panel.plot(self.places[j], self.values[j, :, k], label=name, **style)
-                if self.lower is not None:
+                if self.lower is not None and self.upper is not None:
                     ends = self.lower[j, :, k], self.upper[j, :, k]
                     shade = {"color": COLORS[number], "alpha": 0.2, "linewidth": 0}
                     panel.fill_between(self.places[j], *ends, **shade)
@@ -164,7 +170,7 @@ class EffectsDisplay:
             The display, drawn.
         """
         require("matplotlib", cls.__name__)
-        check_is_fitted(estimator)
+        check_fitted(estimator)
         _check_model(estimator, X)
         n_grid, coverage = whole_number("n_grid", n_grid, least=2), check_coverage(coverage)
         if feature_names is None:
@@ -177,7 +183,8 @@ class EffectsDisplay:
         else:
             X = check_array(X, dtype=np.float64)
             bounds, at = input_range(X), np.median(X, axis=0)
-        if len(feature_names) != len(at):
+        names = as_names("feature_names", feature_names)
+        if len(names) != len(at):
             raise ValueError(
                 f"feature_names must be {len(at)} names, one for each input, got {feature_names!r}."
             )
@@ -189,7 +196,7 @@ class EffectsDisplay:
             pandas = require("pandas", "A model that was fitted to a table with column names")
             rows = pandas.DataFrame(rows, columns=estimator.feature_names_in_)
         shape = (len(at), n_grid, -1)
-        common = {"places": places, "at": at, "feature_names": [str(n) for n in feature_names]}
+        common = {"places": places, "at": at, "feature_names": names}
         if is_classifier(estimator):
             values = np.reshape(estimator.predict_proba(rows), shape)
             outputs = [str(label) for label in estimator.classes_]
@@ -203,12 +210,13 @@ class EffectsDisplay:
             np.reshape(end, shape) for end in final.predict_interval(inputs, coverage=coverage)
         )
         values = np.reshape(estimator.predict(rows), shape)
+        count = values.shape[2]
         if target_names is None:
-            count = values.shape[2]
             target_names = ["prediction"] if count == 1 else [f"y{k}" for k in range(count)]
-        return cls(
-            values=values, lower=lower, upper=upper, outputs=list(target_names), **common
-        ).plot(axes)
+        outputs = as_names("target_names", target_names)
+        if len(outputs) != count:
+            raise ValueError(f"target_names must be {count} names, got {target_names!r}.")
+        return cls(values=values, lower=lower, upper=upper, outputs=outputs, **common).plot(axes)
 
 
 def _check_model(estimator, X):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes.plots._style import BLUE, ORANGE, axes
+from sparsebayes.plots._style import BLUE, ORANGE, axes, check_fitted
 
 
 class EvidenceDisplay:
@@ -46,7 +46,9 @@ class EvidenceDisplay:
     """
 
     def __init__(self, *, path, label="log evidence"):
-        self.path = path
+        self.path = finite_array("path", path, gaps=True)
+        if np.isnan(self.path).all():
+            raise ValueError(f"path must have a value, got {path!r}.")
         self.label = label
 
     def plot(self, ax=None):
@@ -98,7 +100,7 @@ class EvidenceDisplay:
             The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
-        check_is_fitted(estimator)
+        check_fitted(estimator, "evidence_path_")
         model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         path = np.asarray(model.evidence_path_, dtype=float)
         if path.size == 0:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_coverage, whole_number
+from sparsebayes._support.validation import check_choice, check_coverage, whole_number
+from sparsebayes.forecasting.propagation import METHODS
 from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
 
 _PATHS = 1000  # of method="monte_carlo"
@@ -169,13 +171,9 @@ class ForecastDisplay:
         coverage = np.array(_shares(self.coverage))
         limits = []
         for name, values in (("lower", self.lower), ("upper", self.upper)):
-            array = np.atleast_2d(np.asarray(values, dtype=float))
-            if array.shape != (coverage.size, horizon):
-                raise ValueError(
-                    f"{name} must have shape {(coverage.size, horizon)}, a row for each coverage "
-                    f"and a column for each value of mean, got {array.shape}."
-                )
-            limits.append(array)
+            # A row for each coverage, a column for each value of the mean.
+            rows = [values] if np.ndim(values) == 1 else values
+            limits.append(finite_array(name, rows, (coverage.size, horizon)))
         return *limits, coverage
 
     @classmethod
@@ -222,7 +220,10 @@ class ForecastDisplay:
             The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
+        if isinstance(forecaster, type) or not hasattr(forecaster, "predict_interval"):
+            raise TypeError(f"forecaster must be a fitted Forecaster, got {forecaster!r}.")
         check_is_fitted(forecaster)
+        check_choice("method", method, METHODS)
         shares = _shares(coverage)
         mean, lower, upper, ahead = _forecast(forecaster, horizon, X, method, shares)
         past = forecaster.y_
@@ -269,13 +270,14 @@ def _forecast(
 
 def _shares(coverage: Any) -> list[float]:
     """The probability inside each band."""
-    return [check_coverage(share) for share in np.ravel(coverage).tolist() or [coverage]]
+    several = isinstance(coverage, (list, tuple, np.ndarray)) and np.size(coverage)
+    return [check_coverage(share) for share in (np.ravel(coverage) if several else [coverage])]
 
 
 def _matched(truth: Any, ahead: Any) -> np.ndarray:
     """The values that came, at the times of the forecast, NaN where there are none."""
     if ahead is None or not hasattr(truth, "reindex"):
-        return np.asarray(truth, dtype=float)
+        return _vector("truth", truth)
     found = truth.squeeze(axis=1) if truth.ndim == 2 else truth
     values = found.reindex(ahead).to_numpy(dtype=float)
     if np.isnan(values).all():
@@ -296,10 +298,7 @@ def _plain(index: Any) -> np.ndarray:
 
 
 def _vector(name: str, values: Any) -> np.ndarray:
-    array = np.asarray(values, dtype=float)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}.")
-    return array
+    return finite_array(name, values, gaps=True)
 
 
 def _positions(name: str, times: Any, size: int, first: int) -> np.ndarray:
@@ -308,9 +307,7 @@ def _positions(name: str, times: Any, size: int, first: int) -> np.ndarray:
         return first + np.arange(size)
     array = _plain(times) if hasattr(times, "to_numpy") else np.asarray(times)
     if array.shape != (size,):
-        raise ValueError(
-            f"{name} must have one time for each of the {size} values, got shape {array.shape}."
-        )
+        raise ValueError(f"{name} must have one time for each of the {size} values, got {times!r}.")
     return array.astype("datetime64[us]") if array.dtype.kind in "OU" else array
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
 from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
+from sparsebayes.sampling import ClassificationSamples, PosteriorSamples
 
 
 class InclusionDisplay:
@@ -52,9 +54,9 @@ class InclusionDisplay:
     """
 
     def __init__(self, *, position, inclusion, optimum, position_name="function"):
-        self.position = position
-        self.inclusion = inclusion
-        self.optimum = optimum
+        self.position = finite_array("position", position, gaps=True)
+        self.inclusion = finite_array("inclusion", inclusion, self.position.shape)
+        self.optimum = finite_array("optimum", optimum).astype(int)
         self.position_name = position_name
 
     def plot(self, ax=None):
@@ -123,6 +125,8 @@ class InclusionDisplay:
             The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
+        if not isinstance(samples, (PosteriorSamples, ClassificationSamples)):
+            raise TypeError(f"samples must be what sample_posterior() gives, got {samples!r}.")
         inclusion = samples.inclusion_of_any
         centers, total = samples.centers, inclusion.size
         position, name = np.arange(float(total)), "function"

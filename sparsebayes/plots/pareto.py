@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
+from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.pareto import ParetoClassifier
 from sparsebayes.pareto.front import hull_area, roc_hull
 from sparsebayes.plots._style import GREY, INK, axes
@@ -71,12 +73,19 @@ class ParetoDisplay:
         other_name="held-out",
         chosen=None,
     ):
-        self.fpr = fpr
-        self.tpr = tpr
-        self.n_kernels = n_kernels
-        self.other_fpr = other_fpr
-        self.other_tpr = other_tpr
+        self.fpr = finite_array("fpr", fpr)
+        self.tpr = finite_array("tpr", tpr, self.fpr.shape)
+        self.n_kernels = finite_array("n_kernels", n_kernels, self.fpr.shape).astype(int)
+        if (other_fpr is None) != (other_tpr is None):
+            raise ValueError(
+                f"other_fpr and other_tpr belong together, got {other_fpr!r} and {other_tpr!r}."
+            )
+        given = other_fpr is not None
+        self.other_fpr = finite_array("other_fpr", other_fpr, self.fpr.shape) if given else None
+        self.other_tpr = finite_array("other_tpr", other_tpr, self.fpr.shape) if given else None
         self.other_name = other_name
+        if chosen is not None and whole_number("chosen", chosen, 0) >= self.fpr.size:
+            raise ValueError(f"chosen must be below {self.fpr.size}, got {chosen!r}.")
         self.chosen = chosen
 
     def plot(self, ax=None, *, colorbar=True):
@@ -94,6 +103,7 @@ class ParetoDisplay:
         ParetoDisplay
             This display, drawn.
         """
+        check_switches(colorbar=colorbar)
         ax = axes(ax, "ParetoDisplay")
         ax.plot([0, 1], [0, 1], ":", color=GREY, linewidth=1, zorder=0)
         self.hulls_ = []
@@ -153,7 +163,7 @@ class ParetoDisplay:
 
     def _mark(self, ax):
         fpr, tpr = self.fpr, self.tpr
-        if self.other_fpr is not None:
+        if self.other_fpr is not None and self.other_tpr is not None:
             fpr, tpr = self.other_fpr, self.other_tpr
         kernels = self.n_kernels[self.chosen]
         (mark,) = ax.plot(
@@ -198,7 +208,8 @@ class ParetoDisplay:
         require("matplotlib", cls.__name__)
         if not isinstance(estimator, ParetoClassifier):
             raise ValueError(
-                f"ParetoDisplay needs a ParetoClassifier, got {type(estimator).__name__}."
+                "estimator: ParetoDisplay needs a ParetoClassifier, got "
+                f"{type(estimator).__name__}."
             )
         check_is_fitted(estimator)
         if (X is None) != (y is None):
@@ -210,15 +221,18 @@ class ParetoDisplay:
             rates = (other.fpr, other.tpr)
         elif estimator.counts_[1].all():
             rates = (front.held_out_fpr, front.held_out_tpr)
+        if chosen is not None and not isinstance(chosen, dict):
+            if whole_number("chosen", chosen, 0) >= len(front):
+                raise ValueError(f"chosen must be below {len(front)}, got {chosen!r}.")
+            chosen = {"point": chosen}
         if chosen is not None:
-            wishes = chosen if isinstance(chosen, dict) else {"point": chosen}
-            chosen = estimator.choose(**wishes)
+            chosen = estimator.choose(**chosen)
         return cls(
             fpr=front.fpr,
             tpr=front.tpr,
             n_kernels=front.n_kernels,
             other_fpr=rates[0],
             other_tpr=rates[1],
-            other_name=name or ("held-out" if X is None else "new"),
+            other_name=("held-out" if X is None else "new") if name is None else str(name),
             chosen=chosen,
         ).plot(ax, colorbar=colorbar)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.calibration import interval_width
+from sparsebayes._support.data import finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_coverage
-from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes
+from sparsebayes._support.validation import check_coverage, positive_number, whole_number
+from sparsebayes.plots._style import BLUE, GREY, ORANGE, axes, check_fitted, mean_and_std
 
 _PANEL = (6.4, 3.2)  # inches, width and height of one of several
 
@@ -85,16 +85,18 @@ class RegressionDisplay:
         target_name="y",
         nu=None,
     ):
-        self.X = X
-        self.y = y
-        self.grid = grid
-        self.mean = mean
-        self.std = std
-        self.relevance = relevance
-        self.coverage = coverage
+        self.X = finite_array("X", X)
+        self.grid = finite_array("grid", grid)
+        targets = np.shape(mean)[1:] if np.ndim(mean) == 2 else ()
+        self.mean = finite_array("mean", mean, (len(self.grid), *targets))
+        self.std = finite_array("std", std, self.mean.shape)
+        self.y = finite_array("y", y, (len(self.X), *targets))
+        self.relevance = finite_array("relevance", relevance, (None, 1 + (targets or (1,))[0]))
+        self.coverage = check_coverage(coverage)
         self.feature_name = feature_name
         self.target_name = target_name
-        self.nu = nu
+        normal = nu is None or (isinstance(nu, float) and nu == np.inf)
+        self.nu = nu if normal else positive_number("nu", nu)
 
     def plot(self, ax=None):
         """Draw the display.
@@ -203,13 +205,13 @@ class RegressionDisplay:
             The figure: axes and what was drawn.
         """
         require("matplotlib", cls.__name__)
-        check_is_fitted(estimator)
+        check_fitted(estimator)
         shape = np.shape(X)
         if len(shape) != 2 or shape[1] != 1:
             raise ValueError(
                 f"RegressionDisplay draws one input: X must have shape (n_samples, 1), got {shape}."
             )
-        coverage = check_coverage(coverage)
+        coverage, n_grid = check_coverage(coverage), whole_number("n_grid", n_grid, least=2)
         columns = getattr(X, "columns", None)
         if feature_name is None:
             feature_name = "x" if columns is None else str(columns[0])
@@ -222,7 +224,7 @@ class RegressionDisplay:
         x, y = np.asarray(X, dtype=float)[:, 0], np.asarray(y, dtype=float)
         margin = 0.02 * np.ptp(x)
         grid = np.linspace(x.min() - margin, x.max() + margin, n_grid)
-        mean, std = estimator.predict(like_fitted(grid[:, None]), return_std=True)
+        mean, std = mean_and_std(estimator, like_fitted(grid[:, None]))
         if y.shape != (len(x), *mean.shape[1:]):
             targets = f"{mean.shape[1]} targets" if mean.ndim == 2 else "one target"
             raise ValueError(

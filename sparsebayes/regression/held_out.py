@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparsebayes._rvm.augment import KeptWeights
+from sparsebayes._rvm.covariance import Covariance
 from sparsebayes._rvm.left_out import LeftOut, covariance_kernel, left_out, noise_ratio
 from sparsebayes._rvm.options import Noise
 from sparsebayes._rvm.predictive import LinearPredictive
@@ -22,15 +24,17 @@ from sparsebayes._support.calibration import (
     held_out_folds,
     is_splitter,
     merged,
+    normal_width,
 )
+from sparsebayes._support.limits.clock import OutOfTime
 from sparsebayes.basis import Basis
 from sparsebayes.basis.kernels import centres_of
-from sparsebayes.engine import Exact, Gaussian, InTurns, Solver
+from sparsebayes.engine import Exact, Gaussian, InTurns, Solution, Solver
 from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
 from sparsebayes.regression.statistics import Statistics
-from sparsebayes.regression.summed import summed_problem, sums_of
+from sparsebayes.regression.summed import likelihood_slopes, summed_problem, sums_of
 from sparsebayes.regression.targets import Targets, as_targets
-from sparsebayes.regression.varying_noise import NoiseModel
+from sparsebayes.regression.varying_noise import NoiseModel, noise_function
 
 if TYPE_CHECKING:
     from sparsebayes.regression.rvr import RVR
@@ -106,8 +110,14 @@ class HeldOut:
         return found, process
 
     def varying_noise_pays(self) -> bool:
-        """Whether noise that varies predicts rows that are held out better than equal noise."""
-        return self.gain_of_varying_noise() > _LEAST_GAIN
+        """Whether noise that varies predicts rows that are held out better than equal noise.
+
+        True if the time is up before that is known: it is the noise that was fitted.
+        """
+        try:
+            return self.gain_of_varying_noise() > _LEAST_GAIN
+        except OutOfTime:
+            return True
 
     def gain_of_varying_noise(self) -> float:
         """What noise that varies gains of the log density of rows held out, in nats.
@@ -209,7 +219,7 @@ class HeldOut:
         if again:
             basis, solution = model._climb(quick, problem, basis, *part, None, tol)
             fold, whole = (
-                model._of_fold(basis, part[0], targets, solution, seen),
+                self._predictive(basis, part[0], targets, solution, seen),
                 model.predictive(),
             )
             # With fewer rows another kind of model may be found: its errors count, not its std.
@@ -217,7 +227,7 @@ class HeldOut:
         if problem.in_turns:
             quick = InTurns(quick, searches=1)
         solution = model._run(quick, problem, tol)
-        fold = model._of_fold(basis, part[0], targets, solution, seen)
+        fold = self._predictive(basis, part[0], targets, solution, seen)
         functions = np.sort(basis.distinct_[solution.state.active])
         found = model._sites(solution).unequal
         precisions = np.ones(len(rows)) if found is None else found.precisions
@@ -232,6 +242,38 @@ class HeldOut:
             return found._replace(further=process.variances(X[test], fold.basis.columns(X[test])))
 
         return both
+
+    def _predictive(
+        self, basis: Basis, X: Array, targets: Targets, solution: Solution, seen: Targets
+    ) -> LinearPredictive:
+        """The predictions of a fit that is not stored; `seen` has the samples of the targets."""
+        model = self.model
+        state, sites, extra = solution.state, model._sites(solution), None
+        order = np.argsort(state.active)
+        part = basis.select(basis.distinct_[state.active[order]])
+        root = None if state.residual is None else state.root[order]
+        mean, sigma = state.mean[order], Covariance(state.cov[order][:, order], root)
+        if model.augment:
+            every = np.arange(order.size)
+            kept = KeptWeights(
+                part, targets.filled(mean), sigma, state.alpha[order], np.zeros_like(every), every
+            )
+            derivatives = likelihood_slopes(kept, X, seen, solution)
+            rows = model._rows_for_augment(kept, X, *derivatives)
+            extra = None if rows is None else rows.augmentation(kept)
+        nu = sites.unequal.nu if isinstance(sites.unequal, Tails) else None
+        variance = float(1.0 / state.beta) * (1.0 if nu is None else normal_width(nu) ** 2)
+        return LinearPredictive(
+            part,
+            np.asarray(targets.spread(mean, sites)),
+            sigma,
+            targets.offset,
+            targets.noise_variances(sites, variance),
+            extra,
+            unit=targets.spread(1.0, sites),
+            nu=nu,
+            varying=noise_function(sites),
+        )
 
     def _problem(
         self, basis: Basis, X: Array, y: Array, weights: Array, rows: Array, noise: Noise

@@ -53,9 +53,7 @@ class FromParts:
         before = self.__dict__.get("_statistics")
         rows = as_rows(X, y, sample_weight)
         if rows is None:
-            data = self._check_data(
-                X, y, sample_weight, y_numeric=True, multi_output=True, reset=before is None
-            )
+            data = self._check_data(X, y, sample_weight, several=True, reset=before is None)
             names = getattr(self, "feature_names_in_", None)
             rows = Parts([data], labels=False)
             rows.feature_names = None if names is None else list(names)

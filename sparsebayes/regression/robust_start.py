@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from sparsebayes._support.limits.clock import share_of_time, time_is_up
 from sparsebayes.engine.model.design import Dense
 from sparsebayes.engine.model.exact import Exact
 from sparsebayes.engine.model.gaussian import Gaussian
@@ -34,6 +35,7 @@ _MORE = 2  # times as many at the scales that were learned
 _RATIOS = (1e-1, 1e-2, 1e-4)  # of the shared precision and β N
 _FEW, _MANY = 4, 25  # turns for each start, and for the best of them
 _BEST = 3
+_SHARE = 0.5  # of the time of a fit, where that is limited
 _AT_ONCE = 16  # functions evaluated at all samples: of a million, 128 MB
 _NU = 4.0  # at first
 _ENOUGH = 1e-3  # nats in a turn, at which they end
@@ -41,10 +43,15 @@ _ENOUGH = 1e-3  # nats in a turn, at which they end
 
 def robust_start(problem: Exact, family: Family | None, nu: float | None) -> Tails:
     """The precisions of all samples to begin with; `nu` if it is known."""
+    with share_of_time(_SHARE):
+        return _robust_start(problem, family, nu)
+
+
+def _robust_start(problem: Exact, family: Family | None, nu: float | None) -> Tails:
     if family is None or not family.start.size:
         return _guess(problem, None, np.empty((1, 0)), nu)
     tails = _guess(problem, family, family.trials, nu)
-    if family.start.size == 1 or not as_process(problem, family):
+    if family.start.size == 1 or not as_process(problem, family) or time_is_up():
         return tails
     seen = replace(problem.sites, unequal=tails)
     theta = learn(Exact(problem.design, problem.prior, seen), family)
@@ -62,8 +69,10 @@ def _guess(
     some = sites.rows(chosen)
     start = some.counts, np.zeros(chosen.size), nu or _NU, nu is None, sites.n_targets
     some = Gaussian(some.target, some.counts, None, 0.0, 0.0, some.levels, Tails(*start))
-    ends = []
+    ends: list[tuple[tuple[Exact, State], float, Columns]] = []
     for columns, at_chosen in _designs(problem, family, thetas, index, chosen):
+        if ends and time_is_up():
+            break
         at_rows = Exact(Dense(at_chosen), Flat(), some)
         for ratio in _RATIOS:
             end = _turns(at_rows, ratio, _FEW)
@@ -72,6 +81,8 @@ def _guess(
     ends = sorted(ends, key=lambda each: -each[0][1].objective)[:_BEST]
     best: tuple[Exact, State] | None = None
     for (at_rows, _), ratio, columns in ends:
+        if best is not None and time_is_up():
+            break
         found = _turns(at_rows, ratio, _MANY)
         if found is not None and (best is None or found[1].objective > best[1].objective):
             best, seen = found, columns

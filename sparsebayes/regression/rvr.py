@@ -29,8 +29,8 @@ from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import as_folds, check_calibrate, normal_width
+from sparsebayes._support.limits.clock import OutOfTime
 from sparsebayes._support.predictive import GaussianRegressorMixin
-from sparsebayes._support.validation import check_range
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS
 from sparsebayes.basis.names import BasisLike
@@ -112,6 +112,9 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         Whether a constant function is among the candidates.
     max_iter : int, default=10000
         The largest number of steps of the solver.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: the search then ends with the best model found,
+        the choices and error bars that would follow are left out, and a warning is given.
     tol : float, default=0.01
         The fit ends when no addition, deletion or re-estimation of a function gains more than
         this in log evidence; with more than 1000 samples, than `tol` for each 1000.
@@ -239,6 +242,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         n_restarts: int = 0,
         bias: bool = True,
         max_iter: int = 10_000,
+        max_time: float | None = None,
         tol: float = 0.01,
         random_state: Any = None,
         verbose: int = 0,
@@ -253,6 +257,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         self.n_restarts = n_restarts
         self.bias = bias
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
@@ -288,11 +293,9 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
             return self
         if few is not None:
             X, y, sample_weight = few.X, few.y, few.weights
-        X, y, weights = self._check_data(X, y, sample_weight, y_numeric=True, multi_output=True)
+        X, y, weights = self._check_data(X, y, sample_weight, several=True)
         if rows is not None:
             self._store_names(rows.feature_names)
-        y = np.asarray(y, dtype=np.float64)
-        check_range(y)
         noise = as_noise_model(self.noise, y.shape[1] if y.ndim == 2 else None)
         folds = as_folds(self.calibrate, X, y)
         progress = Progress(self, X, y, self.max_iter)
@@ -338,8 +341,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         self._store(fitted, solution, targets)
         found = self._sites(solution)
         held_out = HeldOut(self, solver, fitted, *samples, noise, found, folds)
-        interrupted = self.stop_reason_ == Stop.INTERRUPTED.value  # then nothing else is tried
-        if self._noise_function and not (interrupted or held_out.varying_noise_pays()):
+        if self._noise_function and not (self._cut_short or held_out.varying_noise_pays()):
             targets, problem = self._problem(first, X, y, weights, noise)
             fitted, solution = self._climb(solver, problem, first, X, weights, progress)
             self._store(fitted, solution, targets)
@@ -432,46 +434,21 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         return self.offset_ + (constant if self.weights_.ndim == 2 else float(constant[0]))
 
     def _calibrate(self, held_out: HeldOut) -> None:
-        if self.stop_reason_ == Stop.INTERRUPTED.value:
+        if self._cut_short:
             return
         try:
             found, process = held_out.calibration()
-        except KeyboardInterrupt:
-            self.converged_, self.stop_reason_ = False, Stop.INTERRUPTED.value
+        except (KeyboardInterrupt, OutOfTime) as error:
+            stop = Stop.MAX_TIME if isinstance(error, OutOfTime) else Stop.INTERRUPTED
+            self.converged_, self.stop_reason_ = False, stop.value
             return
         self.calibration_, self.left_out_variance_ = found
         self._left_out = process
 
-    def _of_fold(
-        self, basis: Basis, X: Array, targets: Targets, solution: Solution, seen: Targets
-    ) -> LinearPredictive:
-        """The predictions of a fit that is not stored; `seen` has the samples of the targets."""
-        state, sites, extra = solution.state, self._sites(solution), None
-        order = np.argsort(state.active)
-        part = basis.select(basis.distinct_[state.active[order]])
-        root = None if state.residual is None else state.root[order]
-        mean, sigma = state.mean[order], Covariance(state.cov[order][:, order], root)
-        if self.augment:
-            every = np.arange(order.size)
-            kept = KeptWeights(
-                part, targets.filled(mean), sigma, state.alpha[order], np.zeros_like(every), every
-            )
-            derivatives = likelihood_slopes(kept, X, seen, solution)
-            rows = self._rows_for_augment(kept, X, *derivatives)
-            extra = None if rows is None else rows.augmentation(kept)
-        nu = sites.unequal.nu if isinstance(sites.unequal, Tails) else None
-        variance = float(1.0 / state.beta) * (1.0 if nu is None else normal_width(nu) ** 2)
-        return LinearPredictive(
-            part,
-            np.asarray(targets.spread(mean, sites)),
-            sigma,
-            targets.offset,
-            targets.noise_variances(sites, variance),
-            extra,
-            unit=targets.spread(1.0, sites),
-            nu=nu,
-            varying=noise_function(sites),
-        )
+    @property
+    def _cut_short(self) -> bool:
+        """Whether the search was ended, so that nothing else is tried."""
+        return self.stop_reason_ in (Stop.INTERRUPTED.value, Stop.MAX_TIME.value)
 
     @staticmethod
     def _sites(solution: Solution) -> Gaussian:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_X_y
 
 from sparsebayes._rvm.parts import kernels_of
 from sparsebayes._rvm.summing import sums_over
-from sparsebayes._support.validation import check_range, remedies
+from sparsebayes._support.data import check_fit
 from sparsebayes.basis import Basis, as_basis
 from sparsebayes.basis.centres import is_number
 from sparsebayes.engine import Exact, Flat, Prior
@@ -103,13 +102,7 @@ class Statistics:
         Statistics
             These sums, with the samples added.
         """
-        with remedies():
-            X, y = check_X_y(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        y = np.asarray(y, dtype=np.float64)
-        check_range(y)
+        X, y, weights = check_fit(None, X, y, sample_weight, several=True, part=True)
         several = y.ndim == 2
         if self._sums is not None and several != self._several:
             raise ValueError("y must have as many dimensions as it had in the update before.")

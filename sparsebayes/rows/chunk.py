@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_array, check_X_y
 
-from sparsebayes._support.validation import check_labels, check_range, remedies
+from sparsebayes._support.data import check_fit, check_numbers
 
 Array = np.ndarray
 
@@ -44,21 +43,11 @@ def checked(
     n_rows = len(X)
     try:
         refuse_text(X)
-        with remedies():
-            if n_rows == 0:
-                X = check_array(X, dtype=np.float64, ensure_min_samples=0)
-                empty = np.asarray(y)
-                return Chunk(first, X, empty if labels else empty.astype(float), np.empty(0))
-            X, y = check_X_y(
-                X, y, dtype=np.float64, multi_output=not labels, y_numeric=not labels,
-            )  # fmt: skip
-            weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
-        if labels:
-            check_labels(y)
-        else:
-            y = np.asarray(y, dtype=np.float64)
-            if np.abs(y).max() > 1.0:  # a chunk may be all zeros and less
-                check_range(y)
+        if n_rows == 0:
+            X = check_numbers("X", X, ensure_2d=True, ensure_min_samples=0)
+            empty = np.asarray(y)
+            return Chunk(first, X, empty if labels else empty.astype(float), np.empty(0))
+        X, y, weights = check_fit(None, X, y, weights, labels=labels, several=not labels, part=True)
     except (TypeError, ValueError) as error:
         last = first + max(n_rows, 1) - 1
         raise ValueError(f"Chunk {number}, rows {first} to {last}: {error}") from error

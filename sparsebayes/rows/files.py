@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from sparsebayes._support.validation import check_choice, whole_number
+from sparsebayes._support.validation import as_names, check_choice, check_path, whole_number
 from sparsebayes.rows.csv_reader import CSVFile
 from sparsebayes.rows.dialect.opening import FileBytes
 from sparsebayes.rows.dialect.reading import Reading
@@ -47,9 +47,12 @@ class FileRows:
         self.chunk_rows = rows_at_a_time(file, chunk_rows)
         if isinstance(features, str):
             raise ValueError(f"features must be a list of names, got {features!r}.")
-        self._targets = [target] if isinstance(target, str) else list(target)
+        features = None if features is None else as_names("features", features)
+        self._targets = as_names("target", target)
         if not self._targets:
-            raise ValueError("target must name a column, or several.")
+            raise ValueError(f"target must name a column, or several, got {target!r}.")
+        if weight is not None and not isinstance(weight, str):
+            raise TypeError(f"weight must be the name of a column, got {weight!r}.")
         file.header.places(self._targets)
         beside = [] if weight is None else [weight]
         file.header.places(beside)
@@ -163,6 +166,7 @@ class CSV(FileRows):
         header: int | str | None = None,
         missing: str = "error",
     ) -> None:
+        check_path(path)
         check_choice("missing", missing, MISSING)
         file: TableFile = CSVFile(path, Reading(delimiter, decimal, encoding, header))
         self._complete = CompleteRows(file) if missing == "drop" else None
@@ -233,6 +237,7 @@ class Parquet(FileRows):
         chunk_rows: int | None = None,
         weight: str | None = None,
     ) -> None:
+        check_path(path)
         file = ParquetFile(path)
         super().__init__(file, target, features, chunk_rows, weight)
         several = [] if isinstance(target, str) else self._targets

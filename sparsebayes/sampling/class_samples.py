@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from sparsebayes._support.predictive import check_inputs
+from sparsebayes._support.data import check_inputs, check_labels
 from sparsebayes.classification import RVC
 from sparsebayes.classification.class_weight import prior_ratio, reweighted
 from sparsebayes.sampling.draws import Draws
@@ -191,8 +190,9 @@ class ClassificationSamples(BaseSamples):
         ndarray, (n,)
             In nats.
         """
-        X, y = check_inputs(self.optimum, X), column_or_1d(y)
-        check_consistent_length(X, y)
+        X, y = check_inputs(self.optimum, X), check_labels(y)
+        if len(y) != len(X):
+            raise ValueError(f"y must have a label for each of {len(X)} rows, got {len(y)}.")
         known = np.isin(y, self.classes_)
         if not known.all():
             raise ValueError(

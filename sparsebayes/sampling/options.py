@@ -80,7 +80,7 @@ def check_estimator(estimator: Any) -> None:
     if not isinstance(estimator, RVR | RVC):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise TypeError(
-            f"sample_posterior samples the model of an RVR or RVC, such as RVR(), got {name}; of "
+            f"estimator must be an RVR or RVC, such as RVR(), got {name}; of "
             "a pipeline give the one at its end, and X as the steps before it transform it."
         )
     if as_augment(estimator.augment) is not False:

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length
 
-from sparsebayes._support.predictive import check_inputs
-from sparsebayes._support.validation import remedies, whole_number
+from sparsebayes._support.data import check_inputs, check_numbers, check_size
+from sparsebayes._support.validation import as_random_state, check_switches, whole_number
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.draws import DrawMixture, Draws
 from sparsebayes.sampling.sampled_model import SampledModel
@@ -125,6 +123,7 @@ class PosteriorSamples(BaseSamples):
             Only if asked for.
         """
         X = check_inputs(self.optimum, X)
+        check_switches(return_std=return_std)
         mean, variance = np.empty(len(X)), np.full(len(X), (1.0 / self._draws.beta).mean())
         for part in self._batches(len(X)):
             columns = self._part.columns(X[part])
@@ -156,11 +155,9 @@ class PosteriorSamples(BaseSamples):
             In nats.
         """
         X = check_inputs(self.optimum, X)
-        with remedies():
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        if y.ndim != 1:
-            raise ValueError(f"y must have one dimension, got shape {y.shape}.")
-        check_consistent_length(X, y)
+        y = check_size("y", check_numbers("y", y))
+        if y.shape != (len(X),):
+            raise ValueError(f"y must have a value for each of {len(X)} rows, got shape {y.shape}.")
         y = y - self.optimum.offset_
         out, noise = np.empty(len(X)), 1.0 / self._draws.beta[:, None]
         for part in self._batches(len(X)):
@@ -190,7 +187,7 @@ class PosteriorSamples(BaseSamples):
         """
         X = check_inputs(self.optimum, X)
         n_samples = whole_number("n_samples", n_samples)
-        rng, beta = check_random_state(random_state), self._draws.beta
+        rng, beta = as_random_state(random_state), self._draws.beta
         columns = self._part.columns(X)
         samples = np.empty((len(X), n_samples))
         for k, number in enumerate(rng.randint(beta.size, size=n_samples)):

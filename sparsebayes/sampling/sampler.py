@@ -8,10 +8,9 @@ from typing import Any, Literal, overload
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from sparsebayes._support.guesses.answers import guided
-from sparsebayes._support.validation import check_switches, whole_number
+from sparsebayes._support.validation import as_n_jobs, as_random_state, check_switches, whole_number
 from sparsebayes.classification import RVC
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.arviz import load_arviz
@@ -187,17 +186,17 @@ def sample_posterior(
     method = as_method(method)
     limits = method.bounds(as_bounds(bounds))
     length, n_chains = as_length(n_samples, n_warmup, thin), whole_number("n_chains", n_chains)
+    n_jobs = as_n_jobs(n_jobs, n_chains)
     check_switches(per_alpha=per_alpha, verbose=verbose)
     sets, noise = as_inclusion(inclusion), as_noise_prior(noise_prior)
-    seed = check_random_state(random_state).randint(2**31 - 1)
+    seed = as_random_state(random_state).randint(2**31 - 1)
 
     optimum = as_sampled(estimator)
     priors = Priors(sets, limits, noise, per_alpha)
     regression = isinstance(optimum, RVR)
-    inputs, targets, weights = optimum._check_data(X, y, sample_weight, y_numeric=regression)
+    inputs, targets, weights = optimum._check_data(X, y, sample_weight, labels=not regression)
     model: SampledModel
     if isinstance(optimum, RVR):
-        targets = np.asarray(targets, dtype=np.float64)
         optimum.fit(X, targets, sample_weight=sample_weight)
         model = build(optimum, (inputs, targets, weights), priors)
     else:

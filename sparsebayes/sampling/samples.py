@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from sparsebayes._rvm.base import RelevanceVectorMachine
 from sparsebayes._support.batching import batches
+from sparsebayes._support.data import check_inputs
 from sparsebayes._support.guesses.mixin import GuidedAttributes
-from sparsebayes._support.predictive import check_inputs
-from sparsebayes._support.validation import check_switches
+from sparsebayes._support.validation import as_random_state, check_switches
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.sampling.arviz import as_arviz, summarise
 from sparsebayes.sampling.draws import DrawnWeights, Draws
@@ -154,7 +153,7 @@ class BaseSamples(GuidedAttributes, ABC):
         if log_likelihood:
             groups["log_likelihood"] = {"y": self._shaped(self._log_likelihood())}
         if posterior_predictive:
-            rng = check_random_state(random_state)
+            rng = as_random_state(random_state)
             groups["posterior_predictive"] = {"y": self._shaped(self._replicates(rng))}
         coords = {**self._axes, "function": self.functions, "observation": observed.places}
         if observed.rows.size <= _INPUTS:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight
 
+from sparsebayes._support.data import check_numbers, check_size, check_weights
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.validation import as_number, check_coverage, check_switches
 
 Array = np.ndarray
+
+_SMALLEST = 1e-60  # standard deviation: squares of ratios are numbers
 
 
 def negative_log_predictive_density(
@@ -274,7 +274,7 @@ def pit_values(y: Any, mean: Any, std: Any) -> Array:
 
 
 def _column(values: Any, name: str) -> Array:
-    values = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+    values = check_size(name, check_numbers(name, values))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -283,7 +283,7 @@ def _column(values: Any, name: str) -> Array:
 
 
 def _positive(std: Array) -> Array:
-    if not (std > 0).all():
+    if not (std >= _SMALLEST).all():
         raise ValueError(f"std must be positive, got {std.min():g} among its values.")
     return std
 
@@ -293,7 +293,8 @@ def _checked(y: Any, mean: Any, std: Any) -> tuple[Array, Array, Array]:
     y = _column(y, "y")
     others = []
     for name, values in (("mean", mean), ("std", std)):
-        values = np.full(y.shape, values) if isinstance(values, Real) else values
+        number = as_number(values)
+        values = values if number is None else np.full(y.shape, number)
         values = _column(values, name)
         if values.shape != y.shape:
             raise ValueError(f"{name} must have shape {y.shape} like y, got {values.shape}.")
@@ -306,15 +307,11 @@ def _half_width(std: Array, coverage: float) -> Array:
 
 
 def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
+    check_switches(per_sample=per_sample)
     if per_sample:
         if sample_weight is not None:
             raise ValueError("sample_weight weighs an average; with per_sample=True there is none.")
         return values
     if sample_weight is None:
         return float(np.mean(values))
-    weights = _check_sample_weight(
-        sample_weight, values, dtype=np.float64, ensure_non_negative=True
-    )
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every sample; give some weight.")
-    return float(np.average(values, weights=weights))
+    return float(np.average(values, weights=check_weights(sample_weight, values)))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import is_classifier
-from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from sparsebayes._support.validation import check_coverage
+from sparsebayes._support.data import check_numbers
+from sparsebayes._support.validation import check_coverage, finite_number
 from sparsebayes.scores.distributions import (
     crps,
     interval_coverage,
@@ -75,6 +75,17 @@ class PredictiveScorer:
     sign: int = -1
     request: bool | str | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a text, got {self.name!r}.")
+        if not callable(self.score):
+            raise TypeError(
+                f"score must be a function such as sparsebayes.scores.crps, got {self.score!r}."
+            )
+        if self.coverage is not None:
+            check_coverage(self.coverage)
+        finite_number("sign", self.sign)
+
     def __repr__(self) -> str:
         return self.name if self.coverage is None else f"{self.name}(coverage={self.coverage!r})"
 
@@ -94,7 +105,7 @@ class PredictiveScorer:
             Greater is better.
         """
         mean, std = self._predicted(estimator, X)
-        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        y = check_numbers("y", y)
         columns = [values.reshape(len(values), -1) for values in (y, mean, std)]
         if columns[0].shape != columns[1].shape:
             raise ValueError(f"y must have shape {mean.shape} like the predictions, got {y.shape}.")
@@ -147,12 +158,15 @@ class PredictiveScorer:
         while hasattr(estimator, "best_estimator_"):  # whose search passes no arguments on
             estimator = estimator.best_estimator_
         kind = type(estimator).__name__
+        if isinstance(estimator, type) or not hasattr(estimator, "predict"):
+            raise TypeError(f"estimator must be a fitted regressor, got {estimator!r}.")
         if is_classifier(estimator):
             raise TypeError(
                 f"{self!r} scores regressors with error bars, and {kind} is a classifier; use "
                 'scoring="neg_log_loss".'
             )
         needs = f"{self!r} needs a regressor whose predict has return_std=True; that of {kind}"
+        needs = f"estimator: {needs}"
         try:
             # With routing a Pipeline would refuse return_std, which is no metadata.
             with config_context(enable_metadata_routing=False):

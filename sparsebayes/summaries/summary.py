@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsebayes._support.printed_table import PrintedTable, page, paragraph, plain
+from sparsebayes._support.validation import as_names
 
 SHOWN = 20  # rows of a table in print
 MOST_NAMES, MOST_TARGETS = 8, 10  # in one fact
@@ -93,8 +94,9 @@ class Summary:
             A label, empty where a fact goes on, and a text.
         """
         rows: Rows = []
+        left_out = as_names("without", without)
         for fact in self.facts:
-            if fact.key not in without:
+            if fact.key not in left_out:
                 rows += [(fact.label if k == 0 else "", line) for k, line in enumerate(fact.lines)]
         return rows
 
@@ -189,7 +191,7 @@ def names_of_inputs(model: Any, given: Any) -> list[str]:
     count = model.n_features_in_
     if given is None:
         given = getattr(model, "feature_names_in_", [f"x{j}" for j in range(count)])
-    names = [str(name) for name in ([given] if isinstance(given, str) else given)]
+    names = as_names("feature_names", given)
     if len(names) != count:
         raise ValueError(
             f"feature_names has {len(names)} names, but the model has {count} inputs; give one "
@@ -202,7 +204,7 @@ def names_of_targets(count: int, given: Any) -> list[str]:
     """Names of the targets of a model, or a clear error."""
     if given is None:
         given = ["y"] if count == 1 else [f"y{k}" for k in range(count)]
-    names = [str(name) for name in ([given] if isinstance(given, str) else given)]
+    names = as_names("target_names", given)
     if len(names) != count:
         raise ValueError(
             f"target_names has {len(names)} names, but the model has {count} targets; give one "

@@ -23,6 +23,8 @@ Array = np.ndarray
 @singledispatch
 def marginals_of(model: Any) -> Marginals:
     """The predictions of a fitted model, or a clear error. Other kinds can be registered."""
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        raise TypeError(f"model must be a fitted regressor such as RVR, got {model!r}.")
     check_is_fitted(model)
     predict = getattr(model, "predict", None)
     names = () if predict is None else signature(predict).parameters.values()

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats.qmc import Sobol
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import gen_batches
 
 from sparsebayes._support.batching import batches
 from sparsebayes._support.predictive import ClosedForm, Marginals
-from sparsebayes._support.validation import check_choice, whole_number
+from sparsebayes._support.validation import as_random_state, check_choice, whole_number
 from sparsebayes.engine.moments import Bumps, Moments
 from sparsebayes.uncertain.models import marginals_of
 
@@ -121,7 +121,7 @@ class _Sampled(MomentMap):
     def __init__(self, marginals: Marginals, known: ClosedForm | None, random_state: Any) -> None:
         super().__init__(marginals)
         self.known = known
-        self.seed = check_random_state(random_state).randint(2**31 - 1)
+        self.seed = as_random_state(random_state).randint(2**31 - 1)
 
     @abstractmethod
     def _nodes(self, size: int, n_features: int) -> Array:

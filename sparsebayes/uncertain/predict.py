@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
-from sparsebayes._support.validation import remedies
+from sparsebayes._support.data import check_numbers, check_size
+from sparsebayes._support.validation import check_switches
 from sparsebayes.uncertain.moment_maps import MomentMethod, moment_map
 
 Array = np.ndarray
 
+_LARGEST = 1e75  # variance
 _ASYMMETRY = 1e-8  # of a covariance, relative to its largest entry
 
 
@@ -100,6 +101,7 @@ def predict_uncertain(
     >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], 4.0)
     >>> mean, variance = predict_uncertain(model, [[0.0], [5.0]], variances=[[4.0], [0.5]])
     """
+    check_switches(return_cross_cov=return_cross_cov, return_error=return_error)
     through = moment_map(model, method, n_samples=n_samples, random_state=random_state)
     mean, cov = check_gaussian(mean, cov, variances, getattr(model, "n_features_in_", None))
     found = through(mean, cov)
@@ -121,17 +123,16 @@ def check_gaussian(
 
     These are (n, D, D), (1, D, D) if all inputs share one, or variances (n, D); or a clear error.
     """
-    with remedies():
-        mean = check_array(mean, dtype=np.float64, input_name="mean")
+    mean = check_size("mean", check_numbers("mean", mean, ensure_2d=True))
     n, D = mean.shape
     if n_features is not None and n_features != D:
         raise ValueError(f"mean has {D} features, but the model was fitted with {n_features}.")
     if (cov is None) == (variances is None):
         raise ValueError(
-            "cov and variances cannot both be given; leave one out."
+            f"cov={cov!r} and variances={variances!r} cannot both be given; leave one out."
             if cov is not None
-            else f"cov is missing; give it, or variances of shape ({n}, {D}), one for each feature "
-            "of each input."
+            else "cov is missing (None); give it, or variances of shape "
+            f"({n}, {D}), one for each feature of each input."
         )
     if cov is None:
         return mean, _check_variances(variances, n, D)
@@ -193,13 +194,5 @@ def _check_covariances(cov: Any, n: int, D: int) -> Array:
 
 def _numbers(values: Any, name: str) -> Array:
     """Finite numbers of any shape."""
-    with remedies():
-        return check_array(
-            values,
-            dtype=np.float64,
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_min_samples=0,
-            ensure_min_features=0,
-            input_name=name,
-        )
+    any_shape = {"allow_nd": True, "ensure_min_samples": 0, "ensure_min_features": 0}
+    return check_size(name, check_numbers(name, values, **any_shape))

@@ -87,3 +87,20 @@ def test_an_error_while_pieces_are_made_leaves_nothing(tmp_path):
     with pytest.raises(ValueError, match="no more"):
         write_files({tmp_path / "b": b"1", tmp_path / "a": pieces()})
     assert os.listdir(tmp_path) == ["a"] and (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_all_is_on_the_disk_before_anything_is_renamed(tmp_path, monkeypatch):
+    done, fsync, replace = [], os.fsync, os.replace
+
+    def noted_fsync(descriptor):
+        fsync(descriptor)
+        done.append(("on the disk", os.fstat(descriptor).st_size))
+
+    def noted_replace(old, new):
+        done.append(("renamed", os.stat(old).st_size))
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(os, "replace", noted_replace)
+    write_files({tmp_path / "a": b"123", tmp_path / "b": iter([b"4", b"5"])})
+    assert done == [("on the disk", 3), ("on the disk", 2), ("renamed", 3), ("renamed", 2)]

@@ -35,7 +35,8 @@ def test_each_model_takes_its_columns(fitted, capsys):
 
 
 def test_classes(folder, classifier_file, capsys):
-    assert main(["fit", "--task", "classification", "--folds", "0", "-o", "c.skops"]) == 0
+    argv = ["fit", "--task", "classification", "--folds", "0", "--length-scale", "2"]
+    assert main([*argv, "-o", "c.skops"]) == 0
     from sparsebayes.datasets import load_gases
 
     capsys.readouterr()

@@ -174,9 +174,19 @@ def test_wav(folder, capsys, rng, dtype, scale, offset):
         assert rms(error) < 0.6 * rms(noisy[:, k] - clean[:, k])
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.tif"])
-@pytest.mark.parametrize("dtype", ["u1", "u2"])
-@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize(
+    ("channels", "dtype", "name"),
+    [  # every pair of them; all three together are slow
+        pytest.param(*one, marks=[pytest.mark.slow] * (k % 2))
+        for k, one in enumerate(
+            [
+                *((1, "u1", "a.png"), (1, "u1", "a.tif"), (1, "u2", "a.tif"), (1, "u2", "a.png")),
+                *((3, "u1", "a.tif"), (3, "u1", "a.png"), (3, "u2", "a.png"), (3, "u2", "a.tif")),
+                *((4, "u1", "a.png"), (4, "u1", "a.tif"), (4, "u2", "a.tif"), (4, "u2", "a.png")),
+            ]
+        )
+    ],
+)
 def test_images(folder, capsys, rng, name, dtype, channels):
     top = np.iinfo(dtype).max
     levels = np.array([0.8, 0.6, 0.4, 0.2])[:channels]

@@ -32,7 +32,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def large(path, n_rows=3000):
+def large(path, n_rows=1500):
     """A table whose fit takes far longer than the test."""
     rng = np.random.default_rng(0)
     inputs = rng.standard_normal((n_rows, 6))

@@ -29,3 +29,10 @@ def test_cholesky_keeps_its_matrix_unless_told():
     again = linalg.cholesky(matrix, in_place=True)
     np.testing.assert_array_equal(again, factor)
     assert np.shares_memory(again, matrix)
+
+
+def test_weights_of_functions_are_added_up_in_pairs():
+    values = np.random.default_rng(0).standard_normal((6, 6))
+    blocks = [[values[i : i + 3, j : j + 3].sum() for j in (0, 3)] for i in (0, 3)]
+    np.testing.assert_allclose(linalg.fold_matrix(values, 3), blocks)
+    assert linalg.fold_matrix(values, 1) is values

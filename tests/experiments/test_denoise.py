@@ -150,6 +150,7 @@ def test_separation_of_a_short_signal(tmp_path, monkeypatch):
     assert len(list((tmp_path / "r").glob("*.png"))) == 2
 
 
+@pytest.mark.slow
 def test_local_minima_of_few_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(local_minima, "SETTINGS", local_minima.SETTINGS[:2])
     monkeypatch.setattr(local_minima, "SHOWN", (0, 1))

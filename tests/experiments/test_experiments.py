@@ -113,10 +113,22 @@ def small(tmp_path, monkeypatch):
     ("name", "rows"),
     [
         ("tipping2001.ripley", ("RVM: test error (%)", "SVM: vectors")),
-        ("tipping2001.classification", ("U.S.P.S., RVM: error (%)", "Banana, SVM: vectors")),
+        pytest.param(
+            "tipping2001.classification",
+            ("U.S.P.S., RVM: error (%)", "Banana, SVM: vectors"),
+            marks=pytest.mark.slow,
+        ),
         ("tipping2001.log_odds", ("RVM: error (%)", "SVM: negative log density")),
-        ("quinonero2004.subspace_mnist", ("SSEM: functions", "batch EM: test error (%)")),
-        ("kth2019.classification", ("Thyroid, RVMF: fit time", "linear, RVM: error")),
+        pytest.param(
+            "quinonero2004.subspace_mnist",
+            ("SSEM: functions", "batch EM: test error (%)"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "kth2019.classification",
+            ("Thyroid, RVMF: fit time", "linear, RVM: error"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_classification_experiment_on_small_data(name, rows, small, tmp_path, capsys):
@@ -130,6 +142,7 @@ def test_classification_experiment_on_small_data(name, rows, small, tmp_path, ca
     assert "left out" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_support_vectors_beside_relevance_vectors(tmp_path, monkeypatch):
     monkeypatch.setattr(from_svc, "NAMES", ("wine",))
     arguments = ["classification.from_svc", "--repetitions", "1", "--out", str(tmp_path / "r")]
@@ -141,6 +154,7 @@ def test_support_vectors_beside_relevance_vectors(tmp_path, monkeypatch):
     assert table["wine, RVC: loss"] < 0.3
 
 
+@pytest.mark.slow
 def test_likelihoods_and_ways_to_have_three_classes(tmp_path):
     arguments = ["classification.likelihoods", "--repetitions", "1", "--out", str(tmp_path / "r")]
     assert main(arguments) == 0
@@ -163,6 +177,7 @@ def test_augmented_losses_of_the_sets_that_are_there(small, tmp_path, monkeypatc
     assert table["iris, augment=True: loss"] < 0.5
 
 
+@pytest.mark.slow
 def test_errors_of_the_average_of_a_softmax(tmp_path, monkeypatch):
     monkeypatch.setattr(class_average, "NAMES", ("iris", "gases", "4 digits"))
     monkeypatch.setattr(class_average, "CLASSES", (4,))

@@ -37,6 +37,7 @@ def test_uncertain_input_agrees_with_draws(tmp_path):
     assert is_png(tmp_path / f"{name}.png")
 
 
+@pytest.mark.slow
 def test_forecasts_on_a_short_series(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(forecasts, "LENGTH", 400)
@@ -161,6 +162,7 @@ def test_series_without_statsmodels_names_the_extra(tmp_path, capsys, monkeypatc
     assert "sparsebayes[bench]" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_series_on_made_up_data(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")
@@ -190,6 +192,7 @@ def test_seasonal_forecast_repeats_the_last_season():
     assert found.variance[0, 0] > 0
 
 
+@pytest.mark.slow
 def test_calibration_on_made_up_series(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     walks = np.cumsum(np.repeat(rng.standard_normal((2, 8)), 10, axis=1), axis=1)

@@ -15,6 +15,7 @@ def table(folder, name):
     return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
 
 
+@pytest.mark.slow
 def test_reduced_rank_on_small_data(tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)

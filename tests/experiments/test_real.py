@@ -76,6 +76,7 @@ def test_a_threshold_is_chosen_on_the_other_fold(data):
     assert_allclose(spindles.scores(alike.sum(axis=0))[0], 1)
 
 
+@pytest.mark.slow
 def test_spindles_of_made_up_sleep(data, tmp_path):
     pytest.importorskip("matplotlib")
     arguments = ["schmolck2008.spindles", "--quick", "--out", str(tmp_path / "r")]
@@ -91,6 +92,7 @@ def test_spindles_of_made_up_sleep(data, tmp_path):
     assert len(list((tmp_path / "r").glob("*.png"))) == 4
 
 
+@pytest.mark.slow
 def test_real_data_of_one_draw(data, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     for name in ("camera", "ascent", "aero"):

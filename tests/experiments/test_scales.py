@@ -79,6 +79,7 @@ def test_partitions_hold_each_sample_once(name, data):
         assert_allclose([tested.mean(), tested.std()], [0, 1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_losses_on_small_data(data, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(losses, "N_FOLDS", 2)
@@ -99,6 +100,7 @@ def test_losses_without_data_are_an_error(tmp_path, monkeypatch, capsys):
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_scales_of_one_draw(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(scales, "STARTS", (1.0,))

@@ -18,6 +18,7 @@ from sparsebayes.export.programs.models import program_of
 from sparsebayes.export.programs.operations import OPERATIONS
 from sparsebayes.export.programs.program import ProgramBuilder
 from tests.export.zoo import MODELS, inputs, model, python
+from tests.sweeps import thinned
 
 COMPILER = find_compiler()
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
@@ -52,7 +53,7 @@ def test_compiled_code_is_the_model(name):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", sorted(MODELS.keys() - COARSE))
+@pytest.mark.parametrize("name", thinned(sorted(MODELS.keys() - COARSE)))
 def test_single_precision(name):
     fitted, X, right = asked(name, 100, "float")
     found, _ = run_c(fitted, X, dtype="float", compiler=COMPILER, flags=STRICT)

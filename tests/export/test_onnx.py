@@ -42,6 +42,7 @@ from tests.classical import classical
 from tests.export.sessions import DTYPES, exported, run, session_of
 from tests.export.zoo import MODELS, inputs, python
 from tests.export.zoo import model as zoo_model
+from tests.sweeps import thinned
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, size=(70, 2))
@@ -134,7 +135,7 @@ def test_regression(name):
             assert_regression(found, model, NEW, dtype, Y.std())
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_the_zoo(name, dtype):
     """In units of the predictive standard deviation, at inputs outside the training too."""

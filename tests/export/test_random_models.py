@@ -20,6 +20,7 @@ from tests.export.test_c import STRICT
 from tests.export.zoo import inputs, python
 
 COMPILER = find_compiler()
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 BASES = [
     lambda: RBF(1.0),
     lambda: RBF(0.6) + Linear(),
@@ -84,13 +85,31 @@ def fitted(case):
         return model.fit(X, y)
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
-@settings(
-    max_examples=40, deadline=None, derandomize=True, database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
+def drawn(count):
+    """Settings that draw so many models, always the same ones."""
+    checks = [HealthCheck.too_slow]
+    return settings(
+        max_examples=count, deadline=None, derandomize=True, database=None,
+        suppress_health_check=checks,
+    )  # fmt: skip
+
+
+@needs_compiler
+@drawn(10)
 @given(settings_of_models())
 def test_random_models_come_back_equal(case):
+    comes_back_equal(case)
+
+
+@pytest.mark.slow
+@needs_compiler
+@drawn(100)
+@given(settings_of_models())
+def test_many_random_models_come_back_equal(case):
+    comes_back_equal(case)
+
+
+def comes_back_equal(case):
     model = fitted(case)
     text = to_json(model)
     again, program = from_json(text), program_of(model)

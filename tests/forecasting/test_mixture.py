@@ -229,9 +229,16 @@ def test_days_of_a_week_and_of_a_year():
     mean = model.predict(60)
     assert "365.25 in" in model.chosen_
     assert rmse(mean, y[800:]) < 1.4 < rmse(y[800 - 365 : 860 - 365], y[800:])
-    given = Forecaster(seasons=(7, 365.25)).fit(y[:800])
-    assert given.chosen_ == model.chosen_
-    np.testing.assert_array_equal(given.predict(60), mean)
+
+
+@pytest.mark.slow
+def test_given_seasons_are_those_of_dates():
+    t = np.arange(800)
+    y = 20 + 6 * np.sin(2 * np.pi * t / 365.25) + np.random.default_rng(0).standard_normal(800)
+    dated = pd.Series(y, pd.date_range("2020-01-01", periods=800, freq="D"))
+    told, given = Forecaster().fit(dated), Forecaster(seasons=(7, 365.25)).fit(y)
+    assert given.chosen_ == told.chosen_
+    np.testing.assert_array_equal(given.predict(60), told.predict(60))
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 8, 10, 12])

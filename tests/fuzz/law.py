@@ -24,11 +24,15 @@ import scipy.sparse
 SECONDS = 20.0
 """The time limit of a call, where the case names no other."""
 
-OUR_ERRORS = (ValueError, TypeError, ImportError, AttributeError)
+OUR_ERRORS = (ValueError, TypeError, ImportError, AttributeError, OSError)
 """Of which an error of ours is; `NotFittedError` is a ValueError."""
 
 CHECKS = ("sklearn/utils/validation.py", "sklearn/utils/_param_validation.py")
 """Where scikit-learn checks arguments: its errors name them, and users know them."""
+
+
+OUR_WARNINGS = ("sparsebayes", "sklearn.utils.validation", "sklearn.metrics")
+"""Modules whose warnings are meant for users: of names of columns, and of scores of one sample."""
 
 
 class Verdict(Enum):
@@ -111,6 +115,8 @@ def fault_of(
 ) -> str | None:
     """What is wrong with an error, or None if a user can act on it."""
     text = f"{type(error).__name__}: {error}"
+    if isinstance(error, OSError) and error.filename is not None:
+        return None  # the system's own words name the file
     if not isinstance(error, OUR_ERRORS) or not _raised_on_purpose(error):
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"not an error of ours: {text} ({last.filename}:{last.lineno})"
@@ -175,7 +181,7 @@ def _foreign_warnings() -> Iterator[list[str]]:
     warn = warnings.warn
 
     def noted(message: Any, *args: Any, **kwargs: Any) -> None:
-        if str(sys._getframe(1).f_globals.get("__name__", "")).startswith("sparsebayes"):
+        if str(sys._getframe(1).f_globals.get("__name__", "")).startswith(OUR_WARNINGS):
             ours.add(str(message))
         warn(message, *args, **kwargs)
 

@@ -188,20 +188,20 @@ class Laws:
 NAMES = tuple(name for name in vars(Laws) if not name.startswith("_"))
 
 
-def cases(problem: RandomProblem, solver: str = SOLVERS[0]) -> Iterator[Case]:
+def laws_of(problem: RandomProblem, solver: str = SOLVERS[0]) -> Iterator[Case]:
     """All laws of a problem."""
     laws = Laws(problem, solver)
     for name in NAMES:
         yield Case(f"{name}, {solver}, {problem.name}", getattr(laws, name), seconds=120.0)
 
 
-def laws(rng: np.random.Generator) -> Iterator[Case]:
+def cases(rng: np.random.Generator) -> Iterator[Case]:
     """Random problems by each solver in turn; between them real ones by the default."""
     real = real_problems(int(rng.integers(1000)))
     for number in count():
         make = random_classification if number % 2 else random_regression
         problem = make(int(rng.integers(1 << 30)), most_rows=MOST_ROWS)
-        yield from cases(problem, SOLVERS[number // 2 % len(SOLVERS)])
+        yield from laws_of(problem, SOLVERS[number // 2 % len(SOLVERS)])
         if number % 2:
             for one in islice(real, 1):
-                yield from cases(one)
+                yield from laws_of(one)

@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from tests.fuzz import functions, inputs, laws, parameters
 from tests.fuzz.law import Case
-from tests.fuzz.laws import laws
 
-PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {"laws": laws}
+PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
+    "inputs": inputs.cases,
+    "parameters": parameters.cases,
+    "functions": functions.cases,
+    "laws": laws.cases,
+}

@@ -12,12 +12,12 @@ from benchmarks.tools.random_problems import (
     real_problems,
 )
 from tests.fuzz.law import Verdict, judge
-from tests.fuzz.laws import SOLVERS, Laws, cases
+from tests.fuzz.laws import SOLVERS, Laws, laws_of
 
 
 @pytest.mark.parametrize("make", [random_regression, random_classification])
 def test_laws(make):
-    for case in cases(make(3, most_rows=25)):
+    for case in laws_of(make(3, most_rows=25)):
         outcome = judge(case)
         assert outcome.verdict is Verdict.ANSWERED, outcome
 
@@ -27,7 +27,7 @@ def test_laws(make):
 @pytest.mark.parametrize("seed", range(12))
 def test_laws_of_all_solvers(seed, solver):
     make = random_classification if seed % 2 else random_regression
-    for case in cases(make(100 + seed, most_rows=60), solver):
+    for case in laws_of(make(100 + seed, most_rows=60), solver):
         outcome = judge(case)
         assert outcome.verdict is Verdict.ANSWERED, outcome
 

@@ -35,7 +35,7 @@ SOLVERS = {
 PROBLEMS = {
     "sinc": lambda **k: kernel_problem(100, width=3 / np.sqrt(2), **k),
     "random": lambda **k: make_problem(n_samples=80, n_functions=20, **k),
-    "friedman": lambda **k: friedman(150, 0.1, **k),
+    "friedman": lambda **k: friedman(100, 0.1, **k),
 }
 TOL = 1e-3
 
@@ -206,8 +206,8 @@ def test_the_default_does_not_stall(gamma, seed):
 
 
 def test_smoothness_keeps_fewer():
-    flat = fit(Sequential(), friedman(240, 0.1)).state
-    smooth = fit(Sequential(), friedman(240, 0.1, prior=Smoothness(0.5 * np.log(240)))).state
+    flat = fit(Sequential(), friedman(100, 0.1)).state
+    smooth = fit(Sequential(), friedman(100, 0.1, prior=Smoothness(0.5 * np.log(100)))).state
     assert smooth.active.size < flat.active.size
 
 
@@ -249,7 +249,7 @@ def test_a_lazy_design_ends_at_a_stationary_point_of_the_whole_problem():
 
 
 def test_same_seed_same_result():
-    problem = friedman(240, 0.1)
+    problem = friedman(80, 0.1)
     for solver in SOLVERS.values():
         first, second = (fit(solver, problem, seed=3).state for _ in range(2))
         assert np.array_equal(first.active, second.active)

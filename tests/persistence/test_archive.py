@@ -250,6 +250,11 @@ def test_a_file_without_a_digest_or_with_more_than_it_says():
     assert read(closed(schema, members))["a"][2] == 2
     with pytest.raises(Refused, match="its digest differs"):
         read(joined(taken_apart(content)[0], b""))
+    parts, comment = taken_apart(content)
+    assert read(joined(parts, comment))["a"][2] == 2
+    changed = {name: data.replace(b"\x02", b"\x03") for name, data in parts.items()}
+    with pytest.raises(Refused, match="its digest differs"):
+        read(joined(changed, comment))
     with pytest.raises(Refused, match="belong to nothing"):
         read(closed(schema, {**members, "1.npy": next(iter(members.values()))}))
     with pytest.raises(Refused, match="no part named"):

@@ -127,7 +127,7 @@ def test_refusals(truth, sinc):
         CalibrationDisplay.from_predictions(*truth, n_bins=0)
     with pytest.raises(ValueError, match="band must lie between 0 and 1, got 95"):
         CalibrationDisplay.from_estimator(model, X, y, band=95)
-    with pytest.raises(ValueError, match="axes must be a pair"):
+    with pytest.raises(ValueError, match="axes must be 2 Axes"):
         CalibrationDisplay.from_predictions(*truth, axes=plt.gca())
     with pytest.raises(NotFittedError):
         CalibrationDisplay.from_estimator(RVR(), X, y)

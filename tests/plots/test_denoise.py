@@ -206,9 +206,9 @@ def test_refusals(found, union):
         draw(found, Y[:64])
     with pytest.raises(ValueError, match="index must be a number from 0 to 0, got 1"):
         draw(found, Y, index=1)
-    with pytest.raises(ValueError, match=r"t must have one position .* got shape \(127,\)"):
+    with pytest.raises(ValueError, match=r"t must have shape \(128,\), got shape \(127,\)"):
         draw(found, Y, t=T[1:])
-    with pytest.raises(ValueError, match="ax must have 2 matplotlib Axes for kind='parts'"):
+    with pytest.raises(ValueError, match="ax must be 2 Axes of matplotlib"):
         draw(union, Y[:64], kind="parts", ax=plt.gca())
     volume = np.random.default_rng(0).normal(size=(4, 5, 6))
     with pytest.raises(ValueError, match="take a slice of a volume"):

@@ -70,7 +70,7 @@ def test_the_method_takes_them_too():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, r"cov is missing; give it, or variances of shape \(3, 2\)"),
+        ({}, r"cov is missing \(None\); give it, or variances of shape \(3, 2\)"),
         ({"cov": 1.0, "variances": np.ones((3, 2))}, "cannot both be given"),
         ({"cov": np.ones((3, 2))}, r"cov must be .* got \(3, 2\); .*given as variances="),
         ({"cov": np.ones(3)}, r"shape \(2,\) or \(2, 2\), or \(3, 2, 2\) .* got \(3,\)"),

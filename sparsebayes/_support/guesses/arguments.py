@@ -12,6 +12,7 @@ from sparsebayes._support.guesses.table import Table, spelled_out
 # Other words for one argument, of whatever has it.
 SAME: dict[str, str] = {
     "max_iter": "n_iter maxiter iterations n_iterations max_iterations max_iter_predict",
+    "max_time": "timeout time_limit max_seconds max_runtime time_budget",
     "random_state": "seed random_seed rng",
     "n_jobs": "cores n_cores n_threads workers",
     "bias": "fit_intercept intercept intercept_scaling include_bias bias_used",

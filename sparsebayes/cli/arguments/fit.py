@@ -8,7 +8,7 @@ from sparsebayes._rvm.options import NOISES, PRIORS, SOLVERS
 from sparsebayes.basis.names import NAMES
 from sparsebayes.classification.likelihood import INFERENCES, LINKS, MULTI_CLASS
 from sparsebayes.cli.arguments.tables import TABLE, add_missing, add_reading
-from sparsebayes.cli.arguments.types import positive_whole, whole, word_or_number
+from sparsebayes.cli.arguments.types import positive, positive_whole, whole, word_or_number
 from sparsebayes.cli.text_inputs import CHOICES
 
 EXAMPLES = (
@@ -74,6 +74,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--bias", action=BooleanOptionalAction, default=True, help="constant term (on)"
     )
     parser.add_argument("--max-iter", type=whole, metavar="N", help="iterations at most")
+    parser.add_argument(
+        "--max-time",
+        type=positive,
+        metavar="S",
+        help="seconds at most, for each fit; then the best model so far is taken",
+    )
     parser.add_argument(
         "--folds", type=whole, default=5, metavar="N", help="cross-validation folds; 0: none (5)"
     )

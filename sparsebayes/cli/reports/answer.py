@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from sparsebayes._support.files import check_output as check_file
 from sparsebayes._support.files import write_files
 from sparsebayes._support.printed_table import plain
+from sparsebayes._support.streams import STDOUT, naming
 from sparsebayes._support.version import package_version
 
 STANDARD = "-"  # stands for stdin or stdout in place of the name of a file
@@ -97,16 +99,37 @@ def check_output(path: str | None, *inputs: str | None) -> None:
         check_file(path, *(source for source in inputs if source != STANDARD))
 
 
-def write_outputs(files: Mapping[Path, bytes | Iterable[bytes]]) -> list[str]:
-    """Write all files whole, or none, and what is for stdout at last. The names of the files."""
+def write_outputs(
+    files: Mapping[Path, bytes | Iterable[bytes]], directory: str | None = None
+) -> list[str]:
+    """Write all files whole, or none, and what is for stdout at last. The names of the files.
+
+    The directory is made if there is none yet, and gone again where the files cannot be written.
+    """
     piped = [path for path in files if is_stdout(path)]
-    write_files({path: content for path, content in files.items() if path not in piped})
+    with _made(directory) if directory else nullcontext():
+        write_files({path: content for path, content in files.items() if path not in piped})
     for path in piped:
         content = files[path]
         stream = getattr(sys.stdout, "buffer", None)
-        for piece in [content] if isinstance(content, bytes) else content:
-            if stream is None:  # a stdout of text alone, as notebooks have
-                sys.stdout.write(piece.decode())
-            else:
-                stream.write(piece)
+        with naming(STDOUT):
+            for piece in [content] if isinstance(content, bytes) else content:
+                if stream is None:  # a stdout of text alone, as notebooks have
+                    sys.stdout.write(piece.decode())
+                else:
+                    stream.write(piece)
     return [str(path) for path in files if path not in piped]
+
+
+@contextmanager
+def _made(directory: str) -> Iterator[None]:
+    path = Path(directory)
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for folder in new:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        raise

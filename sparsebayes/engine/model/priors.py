@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.validation import as_number, finite_number
 from sparsebayes.engine.incomplete_gamma import log_gamma_mass
 from sparsebayes.engine.linalg import fold, fold_matrix, half_solve_transposed
 from sparsebayes.engine.model.prior import Prior, Separable
@@ -119,8 +120,7 @@ class Smoothness(Separable):
     for_labels = False  # g would move with the weights; S08 2.11 takes `Trace`
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.c) and self.c >= 0):
-            raise ValueError(f"Smoothness needs a finite c >= 0, got {self.c!r}.")
+        finite_number("c of Smoothness", self.c, 0.0)
 
     @property
     def price(self) -> float:  # type: ignore[override]
@@ -229,8 +229,7 @@ class Trace(Prior):
     relative = True
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.c) and self.c >= 0):
-            raise ValueError(f"Trace needs a finite c >= 0, got {self.c!r}.")
+        finite_number("c of Trace", self.c, 0.0)
 
     @property
     def price(self) -> float:  # type: ignore[override]
@@ -322,8 +321,8 @@ class Gamma(Separable):
     b: float
 
     def __post_init__(self) -> None:
-        ok = np.isfinite([self.a, self.b]).all() and self.a >= 0 and self.b >= 0
-        if not ok or (self.a > 0) != (self.b > 0):
+        a, b = as_number(self.a), as_number(self.b)
+        if a is None or b is None or min(a, b) < 0 or (a > 0) != (b > 0):
             raise ValueError(
                 "Gamma needs finite a and b, both positive or both zero, "
                 f"got {self.a!r} and {self.b!r}."

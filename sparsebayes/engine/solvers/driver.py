@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from sparsebayes._support.limits.clock import STOPPED, time_is_up
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.posterior import CREDIBLE, State
 from sparsebayes.engine.model.problem import Problem
@@ -50,6 +51,7 @@ class Stop(Enum):
         "error bars mean nothing; use solver='sequential', prior='bic' or a fixed noise"
     )
     MAX_ITER = "stopped at max_iter before convergence; raise max_iter, or raise tol"
+    MAX_TIME = STOPPED
     INTERRUPTED = "interrupted; the model is the best found until then, fit again for a better one"
     CALLBACK = (
         "stopped by a callback; the model is the best found until then, fit again for a better one"
@@ -334,6 +336,9 @@ def run(
                     path.append(best.objective)
                 if report is not None and report(n_iter, step):
                     stop = Stop.CALLBACK
+                    break
+                if time_is_up():
+                    stop = Stop.MAX_TIME
                     break
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.validation import check_switches
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score, spread
@@ -168,6 +169,9 @@ class EM(Solver[Problem]):
     """
 
     mackay: bool = False
+
+    def __post_init__(self) -> None:
+        check_switches(mackay=self.mackay)
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
         state = spread_variance(problem, problem.distinct())

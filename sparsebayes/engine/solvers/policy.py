@@ -9,8 +9,12 @@ watch over both. Gains are in nats.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from numbers import Real
+
+import numpy as np
 
 from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.validation import finite_number, positive_number, whole_number
 from sparsebayes.engine.solvers.driver import Solver
 from sparsebayes.engine.solvers.em import EM
 from sparsebayes.engine.solvers.subspace import Subspace
@@ -46,6 +50,11 @@ class Effort:
     threshold: float
     share: float = 0.03
     steps: int = 2
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "share"):
+            positive_number(f"{name} of Effort", getattr(self, name))
+        whole_number("steps of Effort", self.steps, 0)
 
 
 @guided
@@ -281,6 +290,18 @@ class Policy:
     most_rounds: int = 20
     rounds: int = 8
     dive_share: float = 0.2
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value, called = getattr(self, one.name), f"{one.name} of Policy"
+            if one.type == "int":
+                whole_number(called, value, 0)
+            elif one.type == "float" and not (isinstance(value, Real) and value == np.inf):
+                finite_number(called, value, 0.0)
+            elif one.type == "Effort" and not isinstance(value, Effort):
+                raise TypeError(f"{called} must be an Effort, got {value!r}.")
+            elif one.type.startswith("tuple") and not isinstance(value, tuple):
+                raise TypeError(f"{called} must be a tuple like {one.default!r}, got {value!r}.")
 
     def worth(self, tol: float) -> float:
         """Tell what a round of growth or search has to gain to be followed by another.

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers import trials
@@ -104,8 +105,10 @@ class Sequential(Solver[Problem]):
     brief: bool = False
 
     def __post_init__(self) -> None:
-        if int(self.n_restarts) != self.n_restarts or self.n_restarts < 0:
-            raise ValueError(f"Sequential needs a whole n_restarts >= 0, got {self.n_restarts!r}.")
+        if not isinstance(self.policy, Policy):
+            raise TypeError(f"policy must be a Policy, such as Policy(), got {self.policy!r}.")
+        whole_number("n_restarts of Sequential", self.n_restarts, 0)
+        check_switches(brief=self.brief)
 
     def __repr__(self) -> str:
         told = [f"policy={self.policy!r}"] * (self.policy != Policy())

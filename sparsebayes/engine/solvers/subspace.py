@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebayes._support.guesses.answers import guided
+from sparsebayes._support.validation import check_switches, whole_number
 from sparsebayes.engine.model.problem import Problem
 from sparsebayes.engine.solvers.candidates import add, score
 from sparsebayes.engine.solvers.driver import Climb, Solver, Step, start
@@ -67,10 +68,11 @@ class Subspace(Solver[Problem]):
     mackay: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("n_add", "n_cycles", "size"):
-            value = getattr(self, name)
-            if value is not None and (int(value) != value or value < 1):
-                raise ValueError(f"Subspace needs a whole {name} >= 1, got {value!r}.")
+        whole_number("n_add of Subspace", self.n_add)
+        whole_number("n_cycles of Subspace", self.n_cycles)
+        if self.size is not None:
+            whole_number("size of Subspace", self.size)
+        check_switches(mackay=self.mackay)
 
     def climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
         state = start(problem)

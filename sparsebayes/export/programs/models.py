@@ -48,7 +48,9 @@ def program_of(model: Any, feature_names: Any = None, target_names: Any = None) 
         return _named(model.program, feature_names, target_names)
     steps, final = _unfolded(model)
     if not isinstance(final, (RVR, RVC, ReducedRankGPR, Forecaster)):
-        raise NotExportableError(f"{type(final).__name__} cannot be exported; what can: {_KNOWN}.")
+        raise NotExportableError(
+            f"A model of type {type(final).__name__} cannot be exported; what can: {_KNOWN}."
+        )
     check_is_fitted(final)
     builder = ProgramBuilder(_n_inputs(steps, final))
     if isinstance(final, Forecaster):
@@ -164,7 +166,9 @@ def _examples(steps: list[Any], final: Any) -> Array:
 
 @singledispatch
 def _regressor_parts(final: Any, inputs: Inputs) -> MeanAndVariance:
-    raise NotExportableError(f"{type(final).__name__} cannot be exported; what can: {_KNOWN}.")
+    raise NotExportableError(
+        f"A model of type {type(final).__name__} cannot be exported; what can: {_KNOWN}."
+    )
 
 
 def _regressor(inputs: Inputs, final: Any) -> MeanAndVariance:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes.forecasting.candidates import linear, naive, recursive, smoothing
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
@@ -134,7 +135,7 @@ def combine(
     exog_lags: tuple[int, ...] = (),
     random_state: Any = None,
 ) -> tuple[Combination, Past]:
-    """Try all models out, and weigh them.
+    """Try all models out, the quick ones first and as far as the time allows, and weigh them.
 
     Parameters
     ----------
@@ -154,10 +155,13 @@ def combine(
     origins = past_origins(size, season, _ORIGINS if horizon <= _MANY else _FEWER)
     periods = [(), (1,)] + ([(season,), (1, season)] if season > 1 else [])
     trials = smoothing.try_out(record, origins, horizon, transforms, seasons)
-    trials += linear.try_out(record, origins, horizon, transforms, periods, season, seasons.waves)
-    trials += recursive.try_out(
-        record, origins, horizon, transforms, exog_lags, season, random_state
-    )
+    if not time_is_up():
+        waves = seasons.waves
+        trials += linear.try_out(record, origins, horizon, transforms, periods, season, waves)
+    if not time_is_up():
+        trials += recursive.try_out(
+            record, origins, horizon, transforms, exog_lags, season, random_state
+        )
     trials.append(naive.try_out(record, origins, horizon, season, transforms[0]))
     times = origins[:, None] + np.arange(horizon)
     truth = np.where(times < size, record.values[np.minimum(times, size - 1)], np.nan)

@@ -89,9 +89,9 @@ class Nodes:
 def curve_of(model: Any, known: Array | None = None, bounds: Any = None) -> Curve:
     """The curve of a fitted model over its only input, or the one that is NaN in `known`, (D,)."""
     final, before = (model[-1], model[:-1]) if isinstance(model, Pipeline) else (model, None)
-    if not hasattr(final, "_training_range"):
+    if isinstance(final, type) or not hasattr(final, "_training_range"):
         raise TypeError(
-            "Inverse predictions need an RVR or a ReducedRankGPR, or a Pipeline that ends in one, "
+            "model must be an RVR or a ReducedRankGPR, or a Pipeline that ends in one, "
             f"got {type(final).__name__}."
         )
     check_is_fitted(final)

@@ -186,8 +186,8 @@ def detection_limit(
     if end >= len(mean):
         raise ValueError(
             f"Between {here:g} and {curve.high:g} no readings differ enough from those of a blank, "
-            f"{mean[0]:.4g} ± {std[0]:.2g}; raise alpha, beta or n_replicates, or extend "
-            "the curve."
+            f"{mean[0]:.4g} ± {std[0]:.2g}; raise alpha={alpha:g}, beta={beta:g} or n_replicates, "
+            "or extend the curve."
         )
     way = sign * mean[: end + 1]
     if (np.maximum.accumulate(way) - way).max() > _DIP * std[0]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from sparsebayes._support.validation import check_coverage, remedies, whole_number
+from sparsebayes._support.data import check_numbers, finite_array
+from sparsebayes._support.validation import check_coverage, whole_number
 from sparsebayes.regression.inverse.curve import (
     Curve,
     as_known,
@@ -150,7 +151,8 @@ class InversePrediction:
         ndarray of bool, (n,)
             Whether an interval of the reading holds it.
         """
-        every = np.broadcast_to(np.asarray(x, dtype=np.float64), (len(self),))
+        every = finite_array("x", x, (len(self),) if np.ndim(x) else ())
+        every = np.broadcast_to(every, (len(self),))
         return np.array(
             [
                 bool(np.any((ends[:, 0] <= value) & (value <= ends[:, 1])))
@@ -171,7 +173,7 @@ class InversePrediction:
         ndarray, (n, m)
             A row for each reading.
         """
-        x = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        x = finite_array("x", x if np.ndim(x) else [x])
         return np.array([np.interp(x, *grid, left=0.0, right=0.0) for grid in self.grids])
 
     def quantile(self, q: Any) -> Array:
@@ -187,10 +189,10 @@ class InversePrediction:
         ndarray, (n, m)
             A row for each reading.
         """
-        q = np.atleast_1d(np.asarray(q, dtype=np.float64))
-        if not np.all((q >= 0) & (q <= 1)):
-            raise ValueError(f"q must lie between 0 and 1, got {q}.")
-        return np.array([_quantiles(x, density, q) for x, density in self.grids])
+        shares = finite_array("q", q if np.ndim(q) else [q])
+        if not np.all((shares >= 0) & (shares <= 1)):
+            raise ValueError(f"q must lie between 0 and 1, got {q!r}.")
+        return np.array([_quantiles(x, density, shares) for x, density in self.grids])
 
 
 def _quantiles(x: Array, density: Array, q: Array) -> Array:
@@ -312,16 +314,7 @@ def inverse_predict(
 
 def _readings(y: Any, n_replicates: Any, curve: Curve, name: str) -> Readings:
     """The readings that were given, with the replicates told apart from the targets."""
-    with remedies():
-        try:
-            values = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"y must hold numbers: {error}") from None
-        if y is None:
-            raise ValueError("y must hold numbers, the readings, got None.")
-        if np.isnan(values).any() or np.isinf(values).any():
-            what = "NaN" if np.isnan(values).any() else "infinity"
-            raise ValueError(f"y contains {what}.")
+    values = check_numbers("y", y, allow_nd=True, ensure_min_samples=0, ensure_min_features=0)
     if values.size and np.abs(values).max() > LARGEST:
         raise ValueError(
             f"The largest reading is {np.abs(values).max():.3g}, and its square is out of range; "

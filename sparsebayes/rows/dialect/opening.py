@@ -8,14 +8,18 @@ import gzip
 import io
 import lzma
 import os
+import secrets
 import stat
 import sys
 import tempfile
 import weakref
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, BinaryIO, TextIO
 
+from sparsebayes._support.streams import naming
 from sparsebayes.rows.table import TableError
 
 STDIN = "-"
@@ -87,8 +91,17 @@ class FileBytes:
 
     def _keep(self, stream: BinaryIO) -> None:
         """Read a pipe to its end, into a file that is gone when this object is."""
-        self.path = _kept(stream, self.name)
-        weakref.finalize(self, os.unlink, self.path)
+        self.path = os.path.join(tempfile.gettempdir(), f"sparsebayes-{secrets.token_hex(8)}")
+        weakref.finalize(self, _remove, self.path)  # before there is such a file
+        private = partial(os.open, mode=0o600)
+        with naming(self.path), open(self.path, "xb", opener=private) as file:
+            while block := stream.read(1 << 20):
+                file.write(block)
+                if file.tell() > _MOST_PIPED:
+                    raise TableError(
+                        f"{self.name}: more than {_MOST_PIPED >> 30} GB; store it in a file and "
+                        "name that"
+                    )
 
     @property
     def is_parquet(self) -> bool:
@@ -172,19 +185,6 @@ class FileBytes:
         raise TableError(f"{self.name}: a binary file, not a table of text; export it as .csv")
 
 
-def _kept(stream: BinaryIO, name: str) -> str:
-    """The path of a temporary file with all that a stream gives."""
-    handle, path = tempfile.mkstemp(prefix="sparsebayes-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            while block := stream.read(1 << 20):
-                file.write(block)
-                if file.tell() > _MOST_PIPED:
-                    raise TableError(
-                        f"{name}: more than {_MOST_PIPED >> 30} GB; store it in a file and "
-                        "name that"
-                    )
-    except BaseException:
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
         os.unlink(path)
-        raise
-    return path

@@ -34,6 +34,10 @@ class Reading:
     sheet: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("delimiter", "decimal", "encoding", "sheet"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name} must be a text, got {value!r}.")
         if self.delimiter is not None:
             mark = _WORDS.get(self.delimiter, self.delimiter)
             if len(mark) != 1 or mark.isalnum() or mark in '".-+\r\n':

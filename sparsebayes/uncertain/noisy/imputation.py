@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import logsumexp, ndtri
 from scipy.stats import qmc
 
+from sparsebayes._support.limits.clock import share_of_time, time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import whole_number
 from sparsebayes.engine.linalg import one_thread
@@ -21,6 +22,7 @@ Array = np.ndarray
 
 HIGHEST, LOWEST = 0.5, 1e-4  # noise variances to anneal between, in units of that of the targets
 DRAWS = 128  # inputs that stand for one that was left out
+CHOICE = 0.7  # of the time that is left, where that is limited, to choose a level
 PATIENCE = 4  # levels without a gain that end the choice
 FINE = 1e-2  # slope at which the optimiser ends
 
@@ -87,6 +89,8 @@ class Imputation(LearningMethod):
                 state, done = cool(state, data, float(level), self.max_iter)
                 converged = converged and done
                 path.append(state)
+                if time_is_up():
+                    break
         process = process_of(state, data)
         attributes = {
             "log_evidence_": state.value,
@@ -124,7 +128,8 @@ class Imputation(LearningMethod):
         n_folds = min(self.n_folds, len(data.y))
         if n_folds == 1 or self.n_levels == 1:
             return levels, None
-        densities = search(space, data, levels, n_folds, self.max_iter, rng)
+        with share_of_time(CHOICE):
+            densities = search(space, data, levels, n_folds, self.max_iter, rng)
         scores = np.stack([levels[: len(densities)], densities.sum(axis=1)], axis=1)
         return levels[: highest_good(densities) + 1], scores
 
@@ -225,7 +230,7 @@ def search(
         ]
         scores.append(np.concatenate(densities))
         best = int(np.argmax([score.sum() for score in scores]))
-        if len(scores) - 1 - best == PATIENCE:
+        if len(scores) - 1 - best == PATIENCE or time_is_up():
             break
     return np.array(scores)
 

@@ -8,16 +8,17 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from sparsebayes._rvm.options import as_noise
+from sparsebayes._support.data import check_fit
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.guesses.values import hint
+from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
-from sparsebayes._support.validation import check_range, check_switches, remedies
+from sparsebayes._support.validation import as_random_state, check_switches
 from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
 from sparsebayes.gp.targets import centred
 from sparsebayes.uncertain.noisy.imputation import Imputation
@@ -78,6 +79,9 @@ class NoisyInputGPR(
         A fixed variance of the noise of the outputs, or its estimate.
     optimize : bool, default=True
         Whether to learn the kernel's parameters.
+    max_time : float or None, default=None
+        The most seconds that a fit may take, about: then it ends with the best model found, and a
+        warning is given.
     random_state : int, RandomState instance or None, default=None
         Draws the samples, or the folds, or the subset of samples that `Slope` begins with.
     verbose : int, default=0
@@ -160,6 +164,7 @@ class NoisyInputGPR(
         method: MethodName | LearningMethod = "auto",
         noise: Literal["estimate"] | float = "estimate",
         optimize: bool = True,
+        max_time: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -168,9 +173,11 @@ class NoisyInputGPR(
         self.method = method
         self.noise = noise
         self.optimize = optimize
+        self.max_time = max_time
         self.random_state = random_state
         self.verbose = verbose
 
+    @timed
     def fit(self, X: Any, y: Any) -> NoisyInputGPR:
         """Fit the model.
 
@@ -190,10 +197,7 @@ class NoisyInputGPR(
             check_kernel(self.kernel)
         check_switches(optimize=self.optimize, verbose=self.verbose)
         fixed = as_noise(self.noise)
-        with remedies():
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        check_range(y)
+        X, y, _ = check_fit(self, X, y)
         method = as_method(self.method, len(y))
         variances = check_input_noise(self.input_noise, X)
         target, offset, variance = centred(y)
@@ -213,7 +217,7 @@ class NoisyInputGPR(
             factor=FACTOR[0] if estimated else 1.0,
             factor_bounds=FACTOR[1] if estimated else None,
         )
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         reporter = Reporter(type(self).__name__, self.verbose)
         self._store(method, offset, method.learn(space, data, variance, rng, reporter))
         return self
@@ -233,12 +237,12 @@ class NoisyInputGPR(
         self._mixture = InputMixture(found.processes, offset, self.noise_variance_)
         for name, value in found.attributes.items():
             setattr(self, name, value)
-        if not self.converged_:
+        if not self.converged_ and not time_is_up():
             warnings.warn(
                 f"NoisyInputGPR with method={method} had not settled after {len(found.path)} "
                 f"turns; {found.remedy}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     def predictive(self) -> InputMixture:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import positive_number, whole_number
 from sparsebayes.engine.linalg import one_thread, own_threads
@@ -134,6 +135,8 @@ class Slope(LearningMethod):
             path.append(fit.loo)
             if best is None or fit.loo > best.loo:
                 best = fit
+            if time_is_up():
+                break
             profile = np.sqrt(profile * steepness(fit.data, fit.process, part.process))
         assert best is not None
         return best, np.array(path), converged
@@ -152,7 +155,7 @@ class Slope(LearningMethod):
             gain = np.inf if best is None else fit.loo - best.loo
             best = fit if gain > 0 else best
             idle = idle + 1 if gain < self.tol * len(data.y) else 0
-            if idle == PATIENCE:
+            if idle == PATIENCE or time_is_up():
                 break
             new = steepness(fit.data, fit.process, fit.process)
             # Halfway in logs, since full steps can swing to and fro.

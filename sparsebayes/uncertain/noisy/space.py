@@ -13,6 +13,8 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Product
 
+from sparsebayes._support.data import LARGEST, check_plain
+from sparsebayes._support.limits.clock import end_in_time
 from sparsebayes.engine.noisy_gp import Theta
 
 Array = np.ndarray
@@ -75,15 +77,15 @@ def check_input_noise(input_noise: Any, X: Array) -> Array | None:
         raise ValueError(f"input_noise must be 'estimate' or variances >= 0, got {input_noise!r}.")
     n, D = X.shape
     try:
-        values = np.asarray(input_noise, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        values = np.asarray(check_plain("input_noise", input_noise), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"input_noise must be 'estimate' or variances >= 0, got {input_noise!r}."
         ) from error
-    if not np.all(np.isfinite(values)) or np.any(values < 0):
+    if not np.all(values >= 0) or np.any(values > LARGEST):
         raise ValueError(
-            "input_noise holds variances, which must be finite and >= 0; got "
-            f"{values[~(np.isfinite(values) & (values >= 0))].ravel()[0]}."
+            f"input_noise holds variances, which must be >= 0 and at most {LARGEST:g}; got "
+            f"{values[~((values <= LARGEST) & (values >= 0))].ravel()[0]}."
         )
     if values.shape == (n,) == (D,) and n > 1:
         raise ValueError(
@@ -237,6 +239,7 @@ def climb(
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
+        callback=end_in_time,
         options={"maxiter": max_iter, "ftol": 0.0, "gtol": tol},
     )
     return np.clip(end.x, low, high), -float(end.fun), bool(end.nit < max_iter)

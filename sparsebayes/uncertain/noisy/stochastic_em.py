@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sparsebayes._support.limits.clock import share_of_time, time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import positive_number, whole_number
 from sparsebayes.engine.linalg import one_thread
@@ -26,6 +27,7 @@ MOVES = (2, 4)  # moves of each chain in an E-step, of the first turns and of th
 CLIMB = 5  # steps of the optimiser in an M-step; the next draws move its target anyway
 WINDOW = 10  # turns that are compared and averaged
 FINE = 1e-3
+START, TURNS, SECOND_WARM_UP = 0.25, 0.7, 0.5  # of the time that is left, where that is limited
 
 
 class StochasticEM(LearningMethod):
@@ -96,20 +98,24 @@ class StochasticEM(LearningMethod):
         if not data.variances.any():  # nothing to sample
             return Slope().learn(space, data, variance, rng, reporter)
         # From high noise to low: from below, samples that fit too well keep the noise too low.
-        vector = space.lift(Slope().search(space, data, rng)[0].vector, 1.0)
+        with share_of_time(START):
+            first = Slope().search(space, data, rng)[0].vector
+        vector = space.lift(first, 1.0)
         with one_thread():
             n_chains = min(self.n_chains, self.n_samples)
             xi = rng.standard_normal((n_chains, *data.X.shape))
             sampler = Sampler(posterior_of(space, vector, data), xi, rng)
-            sampler.advance(WARM_UP, adapt=True)
-            vectors, path, converged = self._turns(space, vector, data, sampler, reporter)
+            with share_of_time(TURNS):
+                sampler.advance(WARM_UP, adapt=True)
+                vectors, path, converged = self._turns(space, vector, data, sampler, reporter)
             if path:
                 vector = np.mean(vectors[-WINDOW:], axis=0)
             sampler.posterior = posterior_of(space, vector, data)
-            sampler.advance(WARM_UP, adapt=True)
+            with share_of_time(SECOND_WARM_UP):
+                sampler.advance(WARM_UP, adapt=True)
             length = -(-self.n_samples // n_chains)
             draws, values, acceptance = sampler.advance(length * self.thin, adapt=False)
-            kept = slice(self.thin - 1, None, self.thin)
+            kept = slice(min(self.thin, draws.shape[1]) - 1, None, self.thin)
             inputs = sampler.posterior.inputs(draws[:, kept])
             samples = inputs.reshape(-1, *data.X.shape)[: self.n_samples]
             processes = processes_of(samples, data, space.theta(vector))
@@ -154,6 +160,8 @@ class StochasticEM(LearningMethod):
                     f"noise variance {space.theta(vector).noise:.3g}"
                 )
             converged = settled(np.array(vectors), self.tol)
+            if not converged and time_is_up():
+                break
         return vectors, path, converged
 
 
@@ -167,7 +175,10 @@ class Sampler:
         self.posterior = posterior
 
     def advance(self, n_moves: int, *, adapt: bool) -> tuple[Array, Array, float]:
-        """Draws of ξ (C, T, N, D), their log densities (C, T), and the acceptance rate."""
+        """Draws of ξ (C, T, N, D), their log densities (C, T), and the acceptance rate.
+
+        Fewer than `n_moves`, but one, when the time is up.
+        """
         draws, values, rates = [], [], []
         chains = start(self.posterior, self.xi)
         for _ in range(n_moves):
@@ -181,6 +192,8 @@ class Sampler:
             chains = start(self.posterior, swept)
             draws.append(chains.position)
             values.append(chains.value)
+            if time_is_up():
+                break
         self.xi = chains.position
         return np.stack(draws, axis=1), np.stack(values, axis=1), float(np.mean(rates))
 

@@ -64,7 +64,8 @@ def test_fit(folder, capsys):
 
 
 def test_fit_of_classes_and_of_several_targets(folder, capsys):
-    found = answer(capsys, "fit", "--task", "classification", "--folds", "0")
+    argv = ["fit", "--task", "classification", "--folds", "0", "--length-scale", "1"]
+    found = answer(capsys, *argv)
     (scores,) = found["training"]["scores"]
     assert found["cross_validation"] is None and scores["wrong"] < scores["rows"]
     x = np.linspace(0, 5, 30)

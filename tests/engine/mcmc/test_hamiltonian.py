@@ -271,3 +271,21 @@ def test_effective_sample_size_agrees_with_arviz():
         draws[:, t] = 0.6 * draws[:, t - 1] + rng.standard_normal(4)
     expected = float(arviz.ess(draws, method="mean"))
     assert abs(float(effective_sample_size(draws)) / expected - 1) < 0.15
+
+
+def test_effective_sample_size_counts_no_pair_more_than_the_one_before():
+    """A season lets correlations rise again while they are still positive."""
+    rng = np.random.default_rng(0)
+    draws = np.zeros(400)
+    for t in range(1, 400):
+        draws[t] = 0.95 * draws[t - 1] + rng.standard_normal()
+    draws += 2.0 * np.cos(np.pi / 3 * np.arange(400))
+    centred = draws - draws.mean()
+    lags = np.correlate(centred, centred, "full")[399:] / (centred @ centred)
+    lags[1:] -= 1 / 399  # the variance has n − 1 in the denominator
+    pairs = lags[0::2] + lags[1::2]
+    kept = pairs[: np.argmax(pairs <= 0)]
+    assert np.diff(kept).max() > 0.1
+    expected = 400 / (2.0 * np.minimum.accumulate(kept).sum() - 1.0)
+    np.testing.assert_allclose(effective_sample_size(draws[None]), expected, rtol=1e-9)
+    assert expected > 1.1 * 400 / (2.0 * kept.sum() - 1.0)

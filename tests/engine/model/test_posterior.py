@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from sparsebayes.engine import Dense, Exact, Flat, Gaussian
 from sparsebayes.engine.model.posterior import gradient, gradient_and_hessian
 from tests.engine.conftest import make_problem
 
@@ -61,8 +62,6 @@ def test_a_weight_of_two_is_the_sample_twice():
     weighted = make_state(make_problem(weights=weights))
     once = make_problem()
     rows = np.repeat(np.arange(30), weights.astype(int))
-    from sparsebayes.engine import Dense, Exact, Flat, Gaussian
-
     twice = Exact(
         Dense(once.design.matrix[rows]),
         Flat(),
@@ -139,3 +138,10 @@ def test_the_empty_model_has_the_evidence_of_noise():
     expected = -0.5 * (30 * np.log(2 * np.pi / 2.0) + 2.0 * target @ target)
     assert_allclose(state.objective, expected)
     assert state.cov.shape == (0, 0)
+
+
+def test_functions_are_equal_only_if_all_their_values_are():
+    """Of the first two norm, sum and product with the target are the same."""
+    matrix = np.array([[1.0, 4.0, 1.0], [2.0, 2.0, 2.0], [4.0, 1.0, 4.0]])
+    sites = Gaussian(np.array([1.0, 0.0, 1.0]), np.ones(3))
+    assert Exact(Dense(matrix), Flat(), sites).distinct().tolist() == [0, 1]

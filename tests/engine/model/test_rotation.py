@@ -271,3 +271,15 @@ def test_a_search_among_wide_functions_finds_what_there_is():
     state = solution.state
     error = functions(new)[:, state.active] @ state.mean - truth(new)
     assert np.sqrt(np.mean(error**2)) < 1e-3
+
+
+def test_units_of_functions_do_not_change_what_is_rounding():
+    x = np.linspace(-2, 2, 24)
+    matrix = np.exp(-0.5 * (x[:, None] - x) ** 2 / 4.0**2)
+    sizes = []
+    for unit in (1.0, 1e-6, 1e6):
+        rotation = Rotation(unit * matrix, np.sin(x))
+        rotation.include(np.arange(0, 24, 3))
+        rotation.include(np.arange(24))
+        sizes.append(rotation.size)
+    assert sizes == [sizes[0]] * 3 and sizes[0] < 12

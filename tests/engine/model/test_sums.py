@@ -134,3 +134,18 @@ def test_few_samples_keep_their_rows() -> None:
     assert not isinstance(Exact(Dense(columns), Flat(), Gaussian(y, np.ones(1999))).design, Crossed)
     columns, y = bumps(2000, 501)
     assert not isinstance(Exact(Dense(columns), Flat(), Gaussian(y, np.ones(2000))).design, Crossed)
+
+
+def test_squares_of_equal_targets_are_not_negative() -> None:
+    rng = np.random.default_rng(0)
+    below = []
+    for n_rows in range(3, 40):
+        value = np.full((n_rows, 1), rng.standard_normal())
+        parts = [
+            Sums.of(rng.standard_normal((n_rows, 2)), value, rng.uniform(0.1, 1.0, n_rows))
+            for _ in range(2)
+        ]
+        sums = parts[0] + parts[1]
+        below.append(sums.centred().squares[0] < 0.0)  # by rounding
+        assert sums.sites(sums.offset).squares[0] >= 0.0
+    assert any(below)

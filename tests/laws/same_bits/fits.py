@@ -104,7 +104,7 @@ def answers(n_rows: int, n_jobs: int) -> dict[str, dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.laws.same_bits.fits", description=__doc__)
+    parser = argparse.ArgumentParser("python -m tests.laws.same_bits.fits", description=__doc__)
     parser.add_argument("--rows", type=int, default=40, help="default: %(default)d")
     parser.add_argument("--n-jobs", type=int, default=1, help="default: %(default)d")
     arguments = parser.parse_args()

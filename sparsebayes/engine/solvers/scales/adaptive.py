@@ -24,6 +24,7 @@ from operator import itemgetter
 import numpy as np
 from scipy.optimize import minimize
 
+from sparsebayes._support.limits.clock import end_in_time, share_of_time, time_is_up
 from sparsebayes.engine.model.design import Dense
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import AdaptableProblem
@@ -67,6 +68,7 @@ _MOST_ROWS = 4000  # samples that are looked at, evenly spaced: they tell scales
 _FEWEST = 64  # functions, however many rows there are
 _CLIMBS, _ENDS = 4, 2  # of the best starts, and how many of their ends the full model goes on from
 _SMALL_STEPS, _FULL_STEPS = 30, 200
+_SHARE = 0.5  # of the time that is left, where that is limited: the model itself has the rest
 
 # `polish`, in parts of `tol`.
 _POLISH_STEPS, _POLISH_ENOUGH = 50, 0.1
@@ -282,10 +284,19 @@ def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array
     all of them. Where it is large, one between them goes first. There are maxima at which the
     function is nearly linear in some inputs, and others at which it goes through every target.
     """
+    with share_of_time(_SHARE):
+        return _learn_with_misfits(problem, family)
+
+
+def _learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array, Array | None]:
     small, between, full = _models(problem, family)
     size = family.start.size
-    trials = (trial for theta in family.trials for trial in small.trials(theta))
-    tried = sorted(trials, key=itemgetter(0))
+    tried: list[tuple[float, Array]] = []
+    for theta in family.trials:
+        tried += small.trials(theta)
+        if time_is_up():
+            break
+    tried.sort(key=itemgetter(0))
     if tried[0][0] >= HUGE:
         return family.start, None
     if not family.fine:
@@ -317,6 +328,8 @@ def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array
     climbs = (descend(small, point, _SMALL_STEPS, together=True) for point in starts)
     ends = apart([end for _, end in sorted(climbs, key=itemgetter(0))], _ENDS)
     ends = noisy(ends)
+    if time_is_up():
+        return ends[0][:size], None
     if between is not None:
         passed = sorted((descend(between, end, _FULL_STEPS) for end in ends), key=itemgetter(0))
         near = [end for value, end in passed if value < passed[0][0] + _NEAR]
@@ -329,6 +342,8 @@ def learn_with_misfits(problem: AdaptableProblem, family: Family) -> tuple[Array
         else:
             found = follow(full, between, end, _FULL_STEPS, known=lowest)
         lowest, point = min(found, (lowest, point), key=itemgetter(0))
+        if time_is_up():
+            break
     # Rounded, so that rounding errors do not decide what is chosen later.
     theta = np.clip(np.round(point[:size], _DIGITS), *np.array(full.bounds[:size]).T)
     return theta, full.misfits(point)
@@ -471,7 +486,7 @@ def polish(
         return -new.objective, -family.slopes(point, used[at.used(new.active)], slopes)
 
     minimize(
-        lowered, theta, jac=True, method="L-BFGS-B",
+        lowered, theta, jac=True, method="L-BFGS-B", callback=end_in_time,
         bounds=list(zip(family.lower, family.upper, strict=True)),
         options={
             "maxiter": _POLISH_STEPS, "gtol": FLAT,

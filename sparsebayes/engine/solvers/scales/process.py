@@ -23,6 +23,7 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.solvers.scales.family import CovarianceFamily
@@ -278,7 +279,7 @@ def descend(
     def look(intermediate_result: OptimizeResult) -> None:
         nonlocal last
         gain, last = last - intermediate_result.fun, intermediate_result.fun
-        if _STEPS_LEFT * gain < last - known < _TIE:
+        if time_is_up() or _STEPS_LEFT * gain < last - known < _TIE:
             raise StopIteration
 
     found = minimize(
@@ -320,7 +321,7 @@ def follow(
             curve = curve - np.outer(old, old) / (moved @ old)
         gain = value - new
         point, value, slope = there, new, other
-        if gain < ENOUGH or _STEPS_LEFT * gain < value - known < _TIE:
+        if gain < ENOUGH or time_is_up() or _STEPS_LEFT * gain < value - known < _TIE:
             break
     return value, point
 

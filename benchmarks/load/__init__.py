@@ -1,0 +1,1 @@
+"""Long use of one process, and the largest data that fit into a given memory."""

@@ -1,0 +1,295 @@
+"""Checks of data: each gives arrays of finite numbers in range, or says what is wrong where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _check_y,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from sparsebayes._support.validation import check_range
+
+Array = np.ndarray
+
+LARGEST = 1e60
+"""Of an input or a weight: squares of it, and products of these, are still numbers."""
+
+_LARGEST_LABEL = 2.0**53  # whole numbers up to here are told apart
+
+_REMEDIES = {
+    r"contains (NaN|infinity)": "\nDrop these samples or repair their values.",
+    r"convert|argument must be|setting an array element": (
+        "\nGive numbers only; encode text, as scikit-learn's OneHotEncoder does, and leave out "
+        "what is missing."
+    ),
+}
+
+
+@contextmanager
+def remedies(*names: str) -> Iterator[None]:
+    """Add to errors of scikit-learn and NumPy which argument is wrong, and what to do about it."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        text = str(error)
+        known = any(re.search(rf"(?<!\w){name}(?!\w)", text) for name in names)
+        told = "" if known else f"{' and '.join(names)}: "
+        remedy = next((words for cause, words in _REMEDIES.items() if re.search(cause, text)), "")
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{told}{text}{remedy}") from error
+
+
+def check_plain(name: str, values: Any, *, gaps: bool = False) -> Any:
+    """Data without a mask, as they are given otherwise; or a clear error for dates and the like.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    values : array-like
+        The data.
+    gaps : bool, default=False
+        Whether values may be missing: what a mask hides is then NaN.
+
+    Returns
+    -------
+    array-like
+        What scikit-learn's checks understand as it is meant.
+    """
+    if values is None:
+        role = "the target " if name == "y" else ""
+        raise ValueError(f"This requires {name} to be passed, but {role}{name} is None.")
+    if np.ma.isMaskedArray(values):
+        hidden = int(np.ma.count_masked(values))
+        if hidden and not gaps:
+            raise ValueError(
+                f"{name} is a masked array that hides {hidden} value(s); drop these samples, or "
+                f"fill them in with {name}.filled()."
+            )
+        values = np.ma.filled(values.astype(np.float64), np.nan) if hidden else values.data
+    columns = getattr(values, "columns", None)
+    if columns is not None and hasattr(values, "dtypes"):
+        _check_columns(name, list(columns), list(values.dtypes))
+    elif _is_date(getattr(values, "dtype", None)):
+        raise ValueError(
+            f"{name} holds dates or times ({values.dtype}); give numbers, such as days since the "
+            "first of them."
+        )
+    return values
+
+
+def _check_columns(name: str, columns: list[Any], kinds: list[Any]) -> None:
+    """Columns of a table have names of their own, and none holds dates; or a clear error."""
+    twice = [column for number, column in enumerate(columns) if column in columns[:number]]
+    if twice:
+        raise ValueError(
+            f"{name} has more than one column {twice[0]!r}; give each column a name of its own."
+        )
+    for column, kind in zip(columns, kinds, strict=True):
+        if _is_date(kind):
+            raise ValueError(
+                f"{name} holds dates or times in column {column!r} ({kind}); give numbers, such as "
+                "days since the first of them."
+            )
+
+
+def _is_date(dtype: Any) -> bool:
+    told = getattr(dtype, "kind", None) or str(dtype)
+    return told in ("M", "m") or str(told).startswith(("Date", "Duration", "Time"))
+
+
+def check_size(name: str, values: Array, largest: float = LARGEST) -> Array:
+    """Numbers whose squares are numbers too, or a clear error."""
+    worst = float(np.abs(values).max(initial=0.0))
+    if worst > largest:
+        raise ValueError(
+            f"{name} has a value of size {worst:.3g}, and its square is out of range; rescale "
+            f"{name} to at most {largest:g}."
+        )
+    return values
+
+
+def check_numbers(name: str, values: Any, **options: Any) -> Array:
+    """Finite numbers of any dimension above 0, as floats; `options` are scikit-learn's."""
+    values = check_plain(name, values)
+    with remedies(name):
+        options = {"ensure_2d": False, "dtype": np.float64, **options}
+        return check_array(values, input_name=name, **options)
+
+
+def finite_array(
+    name: str, values: Any, shape: tuple[int | None, ...] | None = (None,), *, gaps: bool = False
+) -> Array:
+    """Numbers in an array of a shape, or a clear error; None is any length, or any shape.
+
+    With `gaps` some may be NaN.
+    """
+    array = check_numbers(
+        name,
+        values,
+        allow_nd=True,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        ensure_all_finite="allow-nan" if gaps else True,
+    )
+    if shape is not None and not _has_shape(array, shape):
+        wanted = ", ".join("n" if n is None else str(n) for n in shape)
+        wanted = f"shape ({wanted}{',' * (len(shape) == 1)})"
+        told = f"shape {array.shape}" if array.ndim else repr(values)
+        wanted = "one dimension" if shape == (None,) else wanted
+        raise ValueError(f"{name} must have {wanted}, got {told}.")
+    return array
+
+
+def _has_shape(array: Array, shape: tuple[int | None, ...]) -> bool:
+    return array.ndim == len(shape) and all(
+        n is None or n == found for n, found in zip(shape, array.shape, strict=True)
+    )
+
+
+def check_weights(sample_weight: Any, X: Array, *, part: bool = False) -> Array:
+    """One weight for each row, some of them positive if this is no part; or a clear error."""
+    if sample_weight is None:
+        return np.ones(len(X))
+    sample_weight = check_plain("sample_weight", sample_weight)
+    with remedies("sample_weight"):
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    largest = float(weights.max(initial=0.0))
+    if part and largest < 1.0:
+        return weights
+    if not largest > 0:
+        raise ValueError("sample_weight is zero for every sample; give some weight.")
+    if not 1.0 / LARGEST < largest < LARGEST:
+        raise ValueError(
+            f"The largest sample_weight is {largest:.3g}; rescale the weights to between "
+            f"{1.0 / LARGEST:g} and {LARGEST:g}."
+        )
+    return weights
+
+
+def check_fit(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    labels: bool = False,
+    several: bool = False,
+    part: bool = False,
+    **options: Any,
+) -> tuple[Array, Array, Array]:
+    """The samples of a fit, after which the model knows how many inputs there are, and their names.
+
+    Parameters
+    ----------
+    model : estimator or None
+        What is fitted; None where nothing needs to know.
+    X, y, sample_weight
+        As given to `fit`.
+    labels : bool, default=False
+        Whether `y` holds labels, which stay as they are.
+    several : bool, default=False
+        Whether there may be a column for each of several targets.
+    part : bool, default=False
+        Whether these are some samples of many: all may be zero, and have no weight.
+    **options
+        For scikit-learn's check of `X`.
+
+    Returns
+    -------
+    X, y, weights : ndarray
+        Of floats, but for labels.
+    """
+    X = check_plain("X", X)
+    with remedies("X"):
+        options = {"dtype": np.float64, **options}
+        if model is None:
+            X = check_array(X, input_name="X", **options)
+        else:
+            X = validate_data(model, X, **options)
+    check_size("X", X)
+    y = check_labels(y, model) if labels else check_targets(y, several=several, part=part)
+    with remedies("X", "y"):
+        check_consistent_length(X, y)
+    return X, y, check_weights(sample_weight, X, part=part)
+
+
+def check_targets(y: Any, *, several: bool = False, part: bool = False) -> Array:
+    """Targets of a regression, in range: (n,), or (n, K) if there may be several."""
+    y = check_plain("y", y)
+    if not several:
+        with remedies("y"):
+            y = column_or_1d(y, warn=True)
+    y = check_numbers("y", y)
+    if not part or np.abs(y).max() > 1.0:
+        check_range(y)
+    return y
+
+
+def check_labels(y: Any, model: Any = None, *, name: str = "y") -> Array:
+    """Labels that can be put in order, as they are given."""
+    if y is None or np.ma.isMaskedArray(y):
+        y = check_plain(name, y)
+    with remedies(name):
+        y = _check_y(y, estimator=model)
+        if y.dtype.kind == "f" and np.abs(y).max(initial=0.0) > _LARGEST_LABEL:
+            raise ValueError(
+                f"{name} has the label {np.abs(y).max():g}; use small whole numbers, or text."
+            )
+        check_classification_targets(y)
+    kinds = sorted({type(label).__name__ for label in y.tolist()})
+    if y.dtype == object and len(kinds) > 1:
+        raise ValueError(
+            f"{name} mixes labels of different types, {', '.join(kinds)}; "
+            "use one type, and drop samples without a label."
+        )
+    return y
+
+
+def check_inputs(model: Any, X: Any, *, name: str = "X") -> Array:
+    """Inputs to predict at as an array of floats, for a model that is fitted; or a clear error."""
+    check_is_fitted(model)
+    X = check_plain(name, X)
+    with remedies(name):
+        X = validate_data(model, X, dtype=np.float64, reset=False)
+    return check_size(name, X)
+
+
+class CheckedScoreMixin:
+    """A mixin for estimators whose `score` says which argument is wrong; before scikit-learn's."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score predictions: by the share of variance explained, or of labels that are right.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The inputs.
+        y : array-like of shape (n,) or (n, n_targets)
+            The true targets or labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            R², or the accuracy.
+        """
+        y = check_labels(y) if is_classifier(self) else check_size("y", check_numbers("y", y))
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, y)
+        with remedies("X", "y"):
+            return super().score(X, y, sample_weight)  # type: ignore[misc]

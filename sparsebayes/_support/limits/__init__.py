@@ -1,0 +1,1 @@
+"""Limits on the time of a fit."""

@@ -1,0 +1,1 @@
+"""Small faults that the quick tests have to find."""
