@@ -33,6 +33,7 @@ from sparsebayes._support.validation import (
     whole_number,
 )
 from sparsebayes._support.whole_fits import all_or_nothing
+from sparsebayes.engine.linalg import one_thread, own_threads
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
@@ -212,16 +213,18 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
             kernel = default_kernel(inputs, variance) + noise
         else:
             kernel = clone(check_kernel(self.kernel))
-        if self.optimizer is not None and kernel.n_dims > 0:
-            kernel = self._tune(kernel, inputs, targets)
-        fitted = GaussianProcessRegressor(
-            **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
-        ).fit(inputs, targets)
+        with one_thread(), own_threads(len(inputs) ** 3 / 3):
+            if self.optimizer is not None and kernel.n_dims > 0:
+                kernel = self._tune(kernel, inputs, targets)
+            fitted = GaussianProcessRegressor(
+                **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
+            ).fit(inputs, targets)
+            found = loo_log_predictive(kernel, inputs, targets, self.alpha)
         names = self.get_params(deep=False)
         for name, value in vars(fitted).items():
             if name not in names:
                 setattr(self, name, value)
-        self.loo_log_predictive_ = loo_log_predictive(kernel, inputs, targets, self.alpha)
+        self.loo_log_predictive_ = found
         return self
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
