@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import PriorName, as_prior
 from sparsebayes._support.data import check_plain, checks
+from sparsebayes._support.fits.whole import all_or_nothing
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import (
@@ -19,7 +20,6 @@ from sparsebayes._support.validation import (
     is_auto,
     whole_number,
 )
-from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS, DenoisingMethod
 from sparsebayes.denoising.observed.noise_models import ChannelNoise, as_channel_noise

@@ -23,6 +23,7 @@ from sparsebayes._support.data import (
     finite_array,
     remedies,
 )
+from sparsebayes._support.fits.whole import all_or_nothing
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
@@ -32,7 +33,6 @@ from sparsebayes._support.validation import (
     check_switches,
     whole_number,
 )
-from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.engine.linalg import one_thread, own_threads
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 

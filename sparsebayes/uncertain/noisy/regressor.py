@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.data import check_fit
+from sparsebayes._support.fits.clock import time_is_up
+from sparsebayes._support.fits.timed import timed
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.limits.clock import time_is_up
-from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
