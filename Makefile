@@ -13,7 +13,7 @@ export MKL_NUM_THREADS = 1
 # `make test-python` tries these besides the one of .venv; those that are not installed are skipped.
 PYTHONS ?= 3.12 3.13 3.14
 QUICK_TESTS = -m pytest -n 2 -q
-DOC_TESTS = -m pytest -n 2 --doctest-modules sparsebayes -q
+DOC_TESTS = -m pytest --doctest-modules sparsebayes -n 2 -q
 
 .PHONY: demo test lint types mutations test-slow test-devices test-floor test-python test-prerelease test-wheel fuzz faults audit bench experiments clean help
 .PRECIOUS: .venv-%/.installed
@@ -60,7 +60,7 @@ types: $(STAMP)
 
 test: lint types
 	$(BIN)/lint-imports
-	$(BIN)/python $(DOC_TESTS)
+	$(BIN)/python -m pytest --doctest-modules sparsebayes -n 2 -q
 	$(BIN)/python $(QUICK_TESTS)
 
 test-slow: $(STAMP)

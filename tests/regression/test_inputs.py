@@ -21,7 +21,10 @@ X = RNG.uniform(-3, 3, size=(40, 2))
 Y = np.sin(X[:, 0]) + 0.1 * RNG.standard_normal(40)
 
 
-@pytest.fixture(params=SOLVERS)
+# EM is MacKay's updates but for two lines, and takes longer.
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "em")) for name in SOLVERS]
+)
 def solver(request):
     return request.param
 
