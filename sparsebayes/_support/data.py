@@ -52,6 +52,13 @@ def remedies(*names: str) -> Iterator[None]:
         raise kind(f"{told}{text}{remedy}") from error
 
 
+@contextmanager
+def checks(*names: str) -> Iterator[None]:
+    """Around checks of scikit-learn: they add all values up to find those that are not finite."""
+    with remedies(*names), np.errstate(over="ignore", invalid="ignore"):
+        yield
+
+
 def check_plain(name: str, values: Any, *, gaps: bool = False) -> Any:
     """Data without a mask, as they are given otherwise; or a clear error for dates and the like.
 
@@ -136,7 +143,7 @@ def check_columns(name: str, X: Array, smallest: float = 1.0 / LARGEST) -> None:
 def check_numbers(name: str, values: Any, **options: Any) -> Array:
     """Finite numbers of any dimension above 0, as floats; `options` are scikit-learn's."""
     values = check_plain(name, values)
-    with remedies(name):
+    with checks(name):
         options = {"ensure_2d": False, "dtype": np.float64, **options}
         return check_array(values, input_name=name, **options)
 
@@ -182,7 +189,7 @@ def check_weights(sample_weight: Any, X: Array, *, part: bool = False) -> Array:
     if sample_weight is None:
         return np.ones(len(X))
     sample_weight = check_plain("sample_weight", sample_weight)
-    with remedies("sample_weight"):
+    with checks("sample_weight"):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     largest = float(weights.max(initial=0.0))
     if part and largest < 1.0:
@@ -231,7 +238,7 @@ def check_fit(
         Of floats, but for labels.
     """
     X = check_plain("X", X)
-    with remedies("X"):
+    with checks("X"):
         options = {"dtype": np.float64, **options}
         if model is None:
             X = check_array(X, input_name="X", **options)
@@ -247,7 +254,7 @@ def check_fit(
 
 def check_lengths(X: Any, y: Any) -> None:
     """As many inputs as targets, or a clear error."""
-    with remedies("X", "y"):
+    with checks("X", "y"):
         check_consistent_length(X, y)
 
 
@@ -255,7 +262,7 @@ def check_targets(y: Any, *, several: bool = False, part: bool = False) -> Array
     """Targets of a regression, in range: (n,), or (n, K) if there may be several."""
     y = check_plain("y", y)
     if not several:
-        with remedies("y"):
+        with checks("y"):
             y = column_or_1d(y, warn=True)
     y = check_numbers("y", y)
     if not part or np.abs(y).max() > 1.0:
@@ -267,18 +274,19 @@ def check_labels(y: Any, model: Any = None, *, name: str = "y") -> Array:
     """Labels that can be put in order, as they are given."""
     if y is None or np.ma.isMaskedArray(y):
         y = check_plain(name, y)
-    with remedies(name):
+    with checks(name):
         y = _check_y(y, estimator=model)
         largest = float(np.abs(y).max(initial=0)) if y.dtype.kind == "f" else 0.0
         if largest > _LARGEST_LABEL:
             raise ValueError(f"{name} has the label {largest:g}; use small whole numbers, or text.")
-        check_classification_targets(y)
     kinds = sorted({type(label).__name__ for label in y.tolist()})
     if y.dtype == object and len(kinds) > 1:
         raise ValueError(
             f"{name} mixes labels of different types, {', '.join(kinds)}; "
             "use one type, and drop samples without a label."
         )
+    with checks(name):
+        check_classification_targets(y)
     return y
 
 
@@ -286,7 +294,7 @@ def check_inputs(model: Any, X: Any, *, name: str = "X") -> Array:
     """Inputs to predict at as an array of floats, for a model that is fitted; or a clear error."""
     check_is_fitted(model)
     X = check_plain(name, X)
-    with remedies(name):
+    with checks(name):
         X = validate_data(model, X, dtype=np.float64, reset=False)
     return check_size(name, X)
 

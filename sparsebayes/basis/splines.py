@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.data import LARGEST_FUNCTION
+from sparsebayes._support.data import LARGEST
 from sparsebayes.basis.kernels import Scaled, squared_distances, weighted_squares
 
 Array = np.ndarray
@@ -98,7 +98,7 @@ class LinearSpline(Scaled):
                 square, cubic = self._powers(x, z)
                 out *= 1.0 + square + cubic
         largest = float(np.abs(out).max(initial=0.0))
-        if not largest <= LARGEST_FUNCTION:
+        if not largest <= LARGEST:
             raise ValueError(
                 f"LinearSpline has values of size {largest:.3g} at X of size "
                 f"{np.abs(X).max():.3g}, and their squares are out of range; rescale X."

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lags import Differences, Embedding, standardised
 from sparsebayes.forecasting.propagation import Recursion

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes.forecasting.autoregression import fit_recursion
 from sparsebayes.forecasting.calibration import check_calibrate, held_out_factors, step_factors
 from sparsebayes.forecasting.candidates.combination import (

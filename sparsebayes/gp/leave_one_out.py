@@ -19,10 +19,11 @@ from sparsebayes._support.data import (
     CheckedScoreMixin,
     check_fit,
     check_numbers,
-    check_plain,
+    check_size,
     finite_array,
     remedies,
 )
+from sparsebayes._support.fits.whole import all_or_nothing
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
@@ -32,7 +33,7 @@ from sparsebayes._support.validation import (
     check_switches,
     whole_number,
 )
-from sparsebayes._support.whole_fits import all_or_nothing
+from sparsebayes.engine.linalg import one_thread, own_threads
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
 Array = np.ndarray
@@ -212,16 +213,18 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
             kernel = default_kernel(inputs, variance) + noise
         else:
             kernel = clone(check_kernel(self.kernel))
-        if self.optimizer is not None and kernel.n_dims > 0:
-            kernel = self._tune(kernel, inputs, targets)
-        fitted = GaussianProcessRegressor(
-            **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
-        ).fit(inputs, targets)
+        with one_thread(), own_threads(len(inputs) ** 3 / 3):
+            if self.optimizer is not None and kernel.n_dims > 0:
+                kernel = self._tune(kernel, inputs, targets)
+            fitted = GaussianProcessRegressor(
+                **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
+            ).fit(inputs, targets)
+            found = loo_log_predictive(kernel, inputs, targets, self.alpha)
         names = self.get_params(deep=False)
         for name, value in vars(fitted).items():
             if name not in names:
                 setattr(self, name, value)
-        self.loo_log_predictive_ = loo_log_predictive(kernel, inputs, targets, self.alpha)
+        self.loo_log_predictive_ = found
         return self
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
@@ -241,7 +244,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
         ndarray, (n,), or a tuple with the standard deviations or the covariance
             After a fit to K targets, (n, K).
         """
-        X = check_plain("X", X)
+        check_size("X", check_numbers("X", X, ensure_2d=True))
         check_switches(return_std=return_std, return_cov=return_cov)
         if return_std and return_cov:
             raise ValueError("Ask for return_std or return_cov, not for both; both are True.")

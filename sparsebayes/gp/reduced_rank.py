@@ -21,9 +21,9 @@ from sparsebayes._support.calibration import (
     check_calibrate,
 )
 from sparsebayes._support.data import check_fit
+from sparsebayes._support.fits.clock import time_is_up
+from sparsebayes._support.fits.timed import timed
 from sparsebayes._support.guesses.mixin import GuidedMixin
-from sparsebayes._support.limits.clock import time_is_up
-from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
@@ -34,6 +34,7 @@ from sparsebayes._support.validation import (
     is_auto,
     whole_number,
 )
+from sparsebayes.engine.linalg import one_thread
 from sparsebayes.gp.kernels import check_kernel, default_kernel, noise_start, split_noise
 from sparsebayes.gp.predictive import SupportPredictive
 from sparsebayes.gp.support import (
@@ -233,20 +234,16 @@ class ReducedRankGPR(
         if self.kernel is not None:
             kernel, white = split_noise(clone(self.kernel), self.noise)
         noise, bounds = noise_start(white, fixed, variance, NOISE_RANGE)
-        self._learn(X, target, kernel, noise, bounds, variance)
 
         def held_out(rows: Array) -> Forecaster:
             model = self._of_fold(X[rows], y[rows])
             return lambda test: Forecast(*model.observed(X[test]))
 
-        self.calibration_ = calibrated(
-            held_out,
-            X,
-            y,
-            np.ones(len(y)),
-            folds,
-            type(self).__name__,
-        ).factor
+        with one_thread():
+            self._learn(X, target, kernel, noise, bounds, variance)
+            once = np.ones(len(y))
+            found = calibrated(held_out, X, y, once, folds, type(self).__name__)
+        self.calibration_ = found.factor
         return self
 
     def _check_parameters(self) -> None:

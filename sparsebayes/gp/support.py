@@ -15,7 +15,8 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
-from sparsebayes._support.limits.clock import end_in_time, time_is_up
+from sparsebayes._support.fits.clock import end_in_time, time_is_up
+from sparsebayes.engine.linalg import own_threads
 from sparsebayes.gp.kernels import contract
 
 Array = np.ndarray
@@ -100,6 +101,11 @@ def evaluate(
     model: Model, by_kernel: bool = False, by_noise: bool = False
 ) -> tuple[SupportPosterior, Array]:
     """The posterior, and the gradient of the evidence by θ, log σ² or both, where asked for."""
+    with own_threads(len(model.y) * len(model.support) ** 2):
+        return _evaluated(model, by_kernel, by_noise)
+
+
+def _evaluated(model: Model, by_kernel: bool, by_noise: bool) -> tuple[SupportPosterior, Array]:
     kernel, X, y, support, noise = model.parts
     size, count = len(y), len(support)
     columns = kernel(X, X[support])

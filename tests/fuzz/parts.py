@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tests.fuzz import functions, inputs, parameters
+from tests.fuzz import functions, inputs, laws, parameters
 from tests.fuzz.law import Case
 
 PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {
     "inputs": inputs.cases,
     "parameters": parameters.cases,
     "functions": functions.cases,
+    "laws": laws.cases,
 }

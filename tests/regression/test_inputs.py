@@ -26,7 +26,7 @@ def solver(request):
     return request.param
 
 
-@pytest.fixture(params=PRIORS)
+@pytest.fixture(params=["flat", "bic", pytest.param("gamma", marks=pytest.mark.slow)])
 def prior(request):
     return PRIORS[request.param]
 

@@ -6,16 +6,15 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
-from numpy.linalg import LinAlgError
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.data import check_fit
+from sparsebayes._support.fits.clock import time_is_up
+from sparsebayes._support.fits.timed import timed
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.limits.clock import time_is_up
-from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
@@ -224,14 +223,7 @@ class NoisyInputGPR(
         )
         rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         reporter = Reporter(type(self).__name__, self.verbose)
-        try:
-            found = method.learn(space, data, variance, rng, reporter)
-        except LinAlgError as error:
-            raise ValueError(
-                f"The covariance of the samples at the observed X is lost in rounding: X has "
-                f"variances of {X.var(axis=0).min():.3g} and more, input_noise of up to "
-                f"{data.variances.max():.3g}. Check the units of both, or raise noise."
-            ) from error
+        found = method.learn(space, data, variance, rng, reporter)
         self._store(method, offset, found.moved(shift) if shift.any() else found)
         return self
 

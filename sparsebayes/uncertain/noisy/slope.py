@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import positive_number, whole_number
+from sparsebayes.engine.linalg import one_thread, own_threads
 from sparsebayes.engine.noisy_gp import (
     JITTER,
     LOG_2PI,
@@ -114,6 +115,12 @@ class Slope(LearningMethod):
         converged : bool
             Whether further turns would gain next to nothing.
         """
+        with one_thread(), own_threads(len(data.y) ** 3 / 3):
+            return self._search(space, data, rng)
+
+    def _search(
+        self, space: Space, data: NoisyData, rng: np.random.Generator
+    ) -> tuple[SlopeFit, Array, bool]:
         if len(data.y) <= SUBSET:
             return self._turns(space, data)
         some = data.take(np.sort(rng.choice(len(data.y), SUBSET, replace=False)))

@@ -14,7 +14,7 @@ from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Product
 
 from sparsebayes._support.data import check_plain, check_size
-from sparsebayes._support.limits.clock import end_in_time
+from sparsebayes._support.fits.clock import end_in_time
 from sparsebayes.engine.noisy_gp import Theta
 
 Array = np.ndarray

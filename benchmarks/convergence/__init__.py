@@ -1,0 +1,1 @@
+"""How often another route ends above the default."""

@@ -1,0 +1,60 @@
+"""Laws of fits on random problems, a few of them; `python -m tests.fuzz --part laws` tries many."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from benchmarks.tools.random_problems import (
+    random_classification,
+    random_problem,
+    random_regression,
+    real_problems,
+)
+from tests.fuzz.law import Verdict, judge
+from tests.fuzz.laws import SOLVERS, Laws, laws_of
+
+
+@pytest.mark.parametrize("make", [random_regression, random_classification])
+def test_laws(make):
+    for case in laws_of(make(3, most_rows=25)):
+        outcome = judge(case)
+        assert outcome.verdict is Verdict.ANSWERED, outcome
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", range(12))
+def test_laws_of_all_solvers(seed, solver):
+    make = random_classification if seed % 2 else random_regression
+    for case in laws_of(make(100 + seed, most_rows=60), solver):
+        outcome = judge(case)
+        assert outcome.verdict is Verdict.ANSWERED, outcome
+
+
+def test_a_broken_law_is_found():
+    laws = Laws(random_regression(3, most_rows=25), "sequential")
+    model = laws._fitted
+    model.evidence_path_ = model.evidence_path_[::-1]
+    model.log_evidence_ += 1.0
+    for name in ("the_path_rises", "the_evidence_is_dense"):
+        with pytest.raises(AssertionError):
+            getattr(laws, name)()
+
+
+def test_a_seed_decides_the_problem():
+    for seed in range(6):
+        one, other = random_problem(seed), random_problem(seed)
+        assert one.name == other.name
+        assert one.labelled == bool(seed % 2)
+        np.testing.assert_array_equal(one.X, other.X)
+        np.testing.assert_array_equal(one.y, other.y)
+        assert len(np.unique(one.y)) > 1 and np.isfinite(one.X).all()
+
+
+def test_real_problems_are_standardised():
+    bundled = list(islice(real_problems(0), 6))
+    assert [problem.labelled for problem in bundled] == [False, True, False, True, True, True]
+    for problem in bundled:
+        spread = problem.X.std(axis=0)
+        np.testing.assert_allclose(spread[spread > 0], 1.0)
