@@ -120,7 +120,7 @@ def _is_date(dtype: Any) -> bool:
 
 def check_size(name: str, values: Array, largest: float = LARGEST) -> Array:
     """Numbers whose squares are numbers too, or a clear error."""
-    worst = float(np.abs(values).max(initial=0.0))
+    worst = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # holds no copy
     if worst > largest:
         raise ValueError(
             f"{name} has a value of size {worst:.3g}, and its square is out of range; rescale "

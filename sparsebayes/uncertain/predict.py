@@ -145,7 +145,7 @@ def _check_variances(variances: Any, n: int, D: int) -> Array:
     if variances.shape != (n, D):
         raise ValueError(
             f"variances must have shape ({n}, {D}), one for each feature of each input, got "
-            f"shape {variances.shape}; what all inputs share is given as cov."
+            f"{variances.shape}; what all inputs share is given as cov."
         )
     bad = np.argwhere(variances < 0.0)
     if len(bad):

@@ -94,7 +94,7 @@ def shown(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         parts.append("1 name")
     if np.isscalar(value):
-        parts += ["shape ()", "scalar"]
+        parts += ["()", "scalar"]
     if isinstance(value, list | np.ndarray):
         array = np.asarray(value, dtype=object)
         parts += [str(array.shape), *map(str, array.shape), "NaN", "nan"]
