@@ -27,6 +27,9 @@ Array = np.ndarray
 LARGEST = 1e60
 """Of an input or a weight: squares of it, and products of these, are still numbers."""
 
+SMALLEST_WEIGHT = 1e-30
+"""If all weights are smaller, next to nothing is said of the noise, and its square is lost."""
+
 LARGEST_FUNCTION = LARGEST**2
 """Of a function of the inputs: squares of it are still numbers."""
 
@@ -123,7 +126,7 @@ def _is_date(dtype: Any) -> bool:
 
 def check_size(name: str, values: Array, largest: float = LARGEST) -> Array:
     """Numbers whose squares are numbers too, or a clear error."""
-    worst = float(np.abs(values).max(initial=0.0))
+    worst = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # without a copy
     if worst > largest:
         raise ValueError(
             f"{name} has a value of size {worst:.3g}, and its square is out of range; rescale "
@@ -193,10 +196,10 @@ def check_weights(sample_weight: Any, X: Array, *, part: bool = False) -> Array:
         return weights
     if not largest > 0:
         raise ValueError("sample_weight is zero for every sample; give some weight.")
-    if not 1.0 / LARGEST < largest < LARGEST:
+    if not SMALLEST_WEIGHT <= largest <= LARGEST:
         raise ValueError(
             f"The largest sample_weight is {largest:.3g}; rescale the weights to between "
-            f"{1.0 / LARGEST:g} and {LARGEST:g}."
+            f"{SMALLEST_WEIGHT:g} and {LARGEST:g}."
         )
     return weights
 
@@ -273,6 +276,10 @@ def check_labels(y: Any, model: Any = None, *, name: str = "y") -> Array:
         y = check_plain(name, y)
     with checks(name):
         y = _check_y(y, estimator=model)
+        if y.dtype.kind == "V":
+            raise ValueError(
+                f"{name} is a structured array ({y.dtype}); give one label for each row."
+            )
         largest = float(np.abs(y).max(initial=0)) if y.dtype.kind == "f" else 0.0
         if largest > _LARGEST_LABEL:
             raise ValueError(f"{name} has the label {largest:g}; use small whole numbers, or text.")
