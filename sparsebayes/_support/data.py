@@ -24,6 +24,9 @@ from sparsebayes._support.validation import LARGEST, check_range
 
 Array = np.ndarray
 
+SMALLEST_WEIGHT = 1e-30
+"""If all weights are smaller, next to nothing is said of the noise, and its square is lost."""
+
 LARGEST_FUNCTION = LARGEST**2
 """Of a function of the inputs: squares of it are still numbers."""
 
@@ -120,7 +123,7 @@ def _is_date(dtype: Any) -> bool:
 
 def check_size(name: str, values: Array, largest: float = LARGEST) -> Array:
     """Numbers whose squares are numbers too, or a clear error."""
-    worst = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # holds no copy
+    worst = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # without a copy
     if worst > largest:
         raise ValueError(
             f"{name} has a value of size {worst:.3g}, and its square is out of range; rescale "
@@ -196,10 +199,10 @@ def check_weights(sample_weight: Any, X: Array, *, part: bool = False) -> Array:
         return weights
     if not largest > 0:
         raise ValueError("sample_weight is zero for every sample; give some weight.")
-    if not 1.0 / LARGEST < largest < LARGEST:
+    if not SMALLEST_WEIGHT <= largest <= LARGEST:
         raise ValueError(
             f"The largest sample_weight is {largest:.3g}; rescale the weights to between "
-            f"{1.0 / LARGEST:g} and {LARGEST:g}."
+            f"{SMALLEST_WEIGHT:g} and {LARGEST:g}."
         )
     return weights
 
@@ -276,6 +279,10 @@ def check_labels(y: Any, model: Any = None, *, name: str = "y") -> Array:
         y = check_plain(name, y)
     with checks(name):
         y = _check_y(y, estimator=model)
+        if y.dtype.kind == "V":
+            raise ValueError(
+                f"{name} is a structured array ({y.dtype}); give one label for each row."
+            )
         largest = float(np.abs(y).max(initial=0)) if y.dtype.kind == "f" else 0.0
         if largest > _LARGEST_LABEL:
             raise ValueError(f"{name} has the label {largest:g}; use small whole numbers, or text.")

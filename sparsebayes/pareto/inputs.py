@@ -57,9 +57,8 @@ def check_samples(model: Any, X: Any, y: Any, names: tuple[str, str]) -> tuple[A
     strange = sorted({str(label) for label in y[~np.isin(y, model.classes_)].tolist()})
     if strange:
         raise ValueError(
-            f"{name} holds labels that are not among the classes "
-            f"{model.classes_.tolist()!r}{'' if name == 'y' else ' of y'}: "
-            f"{', '.join(strange[:5])}."
+            f"{name} holds labels that are not among the classes{'' if name == 'y' else ' of y'} "
+            f"{model.classes_.tolist()!r}: {', '.join(strange[:5])}."
         )
     absent = [label for label in model.classes_.tolist() if not np.any(y == label)]
     if absent:

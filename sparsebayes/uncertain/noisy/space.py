@@ -77,7 +77,10 @@ def check_input_noise(input_noise: Any, X: Array) -> Array | None:
         raise ValueError(f"input_noise must be 'estimate' or variances >= 0, got {input_noise!r}.")
     n, D = X.shape
     try:
-        values = np.asarray(check_plain("input_noise", input_noise), dtype=np.float64)
+        values = np.asarray(check_plain("input_noise", input_noise))
+        if values.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"input_noise must be 'estimate' or variances >= 0, got {input_noise!r}."
