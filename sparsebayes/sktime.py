@@ -55,6 +55,8 @@ class SparseBayesForecaster(BaseForecaster):
         Whether standard deviations are widened by what forecasts of the past tell.
     pool : bool, default=False
         Whether series of a panel share one model.
+    max_time : float or None, default=None
+        The most seconds that a fit, of each series, may take, about.
     n_jobs : int or None, default=None
         Series of a panel that are fitted at once.
     verbose : int, default=0
@@ -120,6 +122,7 @@ class SparseBayesForecaster(BaseForecaster):
         exog_lags=0,
         calibrate="auto",
         pool=False,
+        max_time=None,
         n_jobs=None,
         verbose=0,
         method="auto",
@@ -134,6 +137,7 @@ class SparseBayesForecaster(BaseForecaster):
         self.exog_lags = exog_lags
         self.calibrate = calibrate
         self.pool = pool
+        self.max_time = max_time
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.method = method

@@ -262,6 +262,7 @@ def test_unfitted(method):
         ("class_weight", {0: 0.0, 1: 0.0}, ValueError, r"class_weight leaves no sample"),
         ("class_weight", 3.0, ValueError, r"class_weight.*3\.0"),
         ("class_weight", [1.0, 2.0], ValueError, r"class_weight must be .*\[1.0, 2.0\]"),
+        ("max_time", 0, ValueError, r"max_time must be a positive number of seconds, or None"),
         ("max_iter", 0, ValueError, r"max_iter must be a whole number >= 1, got 0"),
         ("max_iter", 10.5, ValueError, r"max_iter must be a whole number >= 1, got 10.5"),
         ("tol", 0.0, ValueError, r"tol must be a positive number .*, got 0.0"),

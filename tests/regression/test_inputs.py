@@ -377,6 +377,7 @@ def test_unfitted(method):
         ("n_restarts", -1, ValueError, r"n_restarts must be a whole number >= 0, got -1"),
         ("bias", "yes", ValueError, r"bias must be True or False, got 'yes'"),
         ("bias", None, ValueError, r"bias must be True or False, got None"),
+        ("max_time", 0, ValueError, r"max_time must be a positive number of seconds, or None"),
         ("max_iter", 0, ValueError, r"max_iter must be a whole number >= 1, got 0"),
         ("max_iter", 10.5, ValueError, r"max_iter must be a whole number >= 1, got 10.5"),
         ("max_iter", "many", ValueError, r"max_iter must be a whole number >= 1, got 'many'"),

@@ -300,7 +300,7 @@ def test_other_models():
     with pytest.raises(ValueError, match=r"cannot be gone back.*give bounds=\(low, high\)"):
         inverse_predict(squares, [2.0])
     assert_allclose(inverse_predict(squares, [2.0], bounds=(0, 10)).mean, [4.0], atol=0.5)
-    with pytest.raises(TypeError, match=r"need an RVR or a ReducedRankGPR.*StandardScaler"):
+    with pytest.raises(TypeError, match=r"must be an RVR or a ReducedRankGPR.*StandardScaler"):
         inverse_predict(StandardScaler().fit(x), [1.0])
 
 
