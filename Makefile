@@ -13,9 +13,9 @@ export MKL_NUM_THREADS = 1
 # `make test-python` tries these besides the one of .venv; those that are not installed are skipped.
 PYTHONS ?= 3.12 3.13 3.14
 QUICK_TESTS = -m pytest -n 2 -q
-DOC_TESTS = -m pytest -n 2 --doctest-modules sparsebayes -q
+DOC_TESTS = -m pytest --doctest-modules sparsebayes -n 2 -q
 
-.PHONY: demo test lint types test-slow test-devices test-floor test-python test-wheel fuzz bench experiments clean help
+.PHONY: demo test lint types mutations test-slow test-devices test-floor test-python test-prerelease test-wheel fuzz faults audit bench experiments clean help
 .PRECIOUS: .venv-%/.installed
 
 help:
@@ -23,9 +23,13 @@ help:
 	@echo "make test         lint, types and the quick tests"
 	@echo "make lint, types  these alone"
 	@echo "make test-slow    the slow tests"
+	@echo "make mutations    put 40 small faults into a copy, one at a time, and see which quick test finds each"
 	@echo "make test-devices exported C by gcc, clang and arm-none-eabi-gcc, on an emulated Cortex-M; what is not installed is skipped"
 	@echo "make test-floor   the quick tests with the lowest versions that pyproject.toml allows (Python 3.11)"
 	@echo "make test-python  the quick tests with each of Python $(PYTHONS) that is installed"
+	@echo "make test-prerelease  the quick tests with the newest numpy, scipy, scikit-learn and pandas, pre-releases too"
+	@echo "make faults       kills, interrupts, full disks, writers at once, forks and workers that die; prints counts"
+	@echo "make audit        known weaknesses of the packages that .venv has"
 	@echo "make test-wheel   build sdist and wheel, install the wheel into an empty environment and try it"
 	@echo "make fuzz         every public name with inputs and arguments that nobody chose, for 30 minutes in two processes"
 	@echo "make bench        compare with other packages (writes docs/benchmarks.md)"
@@ -56,11 +60,14 @@ types: $(STAMP)
 
 test: lint types
 	$(BIN)/lint-imports
-	$(BIN)/python $(DOC_TESTS)
+	$(BIN)/python -m pytest --doctest-modules sparsebayes -n 2 -q
 	$(BIN)/python $(QUICK_TESTS)
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -m slow -q
+
+mutations: $(STAMP)
+	$(BIN)/python -m tests.mutations
 
 # Debian: apt install clang gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 test-devices: $(STAMP)
@@ -99,6 +106,17 @@ test-python:
 	echo "passed:$${passed:- none}; failed:$${failed:- none}; not installed, skipped:$${missing:- none}"; \
 	test -z "$$failed"
 
+# The newest may be newer than what other packages allow: that is the point.
+.venv-prerelease/.installed: pyproject.toml
+	@echo "creating .venv-prerelease (once)"; $(PYTHON) -m venv --clear .venv-prerelease
+	@.venv-prerelease/bin/python -m pip --quiet --disable-pip-version-check install -e ".[test]"
+	@.venv-prerelease/bin/python -m pip --quiet --disable-pip-version-check install --pre --upgrade numpy scipy scikit-learn pandas
+	@touch $@
+
+test-prerelease: .venv-prerelease/.installed
+	.venv-prerelease/bin/python $(DOC_TESTS)
+	.venv-prerelease/bin/python $(QUICK_TESTS)
+
 test-wheel:
 	$(PYTHON) tools/check_wheel.py
 
@@ -106,6 +124,17 @@ test-wheel:
 MINUTES ?= 30
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --jobs 2
+
+faults: $(STAMP)
+	$(BIN)/python -m tests.faults
+
+.venv-audit/.installed:
+	@echo "creating .venv-audit (once)"; $(PYTHON) -m venv --clear .venv-audit
+	@.venv-audit/bin/python -m pip --quiet --disable-pip-version-check install pip-audit
+	@touch $@
+
+audit: $(STAMP) .venv-audit/.installed
+	.venv-audit/bin/pip-audit --skip-editable --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 bench: $(STAMP)
 	@$(PIP) install -e ".[bench]"

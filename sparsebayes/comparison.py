@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.metrics import brier_score_loss, log_loss, root_mean_squared_error, zero_one_loss
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sparsebayes._support.data import check_labels, check_numbers, check_size, remedies
+from sparsebayes._support.data import check_labels, check_lengths, check_numbers, check_size
 from sparsebayes._support.printed_table import PrintedColumn, PrintedTable, page, paragraph
 from sparsebayes._support.validation import check_coverage
 from sparsebayes.scores import crps, interval_coverage, negative_log_predictive_density
@@ -220,13 +219,11 @@ def compare(models: Any, X: Any = None, y: Any = None, *, coverage: float = 0.95
         return _without_rows(kind, coverage, named)
     if kind == "classification":
         y = check_labels(y)
-        with remedies("X", "y"):
-            check_consistent_length(X, y)
+        check_lengths(X, y)
         found = [_classified(name, model, X, y) for name, model in named.items()]
     else:
         y = check_size("y", check_numbers("y", y))
-        with remedies("X", "y"):
-            check_consistent_length(X, y)
+        check_lengths(X, y)
         found = [_regressed(name, model, X, y, coverage, notes) for name, model in named.items()]
     if sum("log_evidence" in row for row, _ in found) > 1:
         notes.append(_EVIDENCE)

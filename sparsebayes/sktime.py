@@ -8,9 +8,11 @@ import numpy as np
 
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.optional import require
+from sparsebayes._support.validation import check_choice
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.forecasts import ForecastMixture
 from sparsebayes.forecasting.marginals import marginals
+from sparsebayes.forecasting.propagation import METHODS
 
 require("sktime.forecasting.base", "sparsebayes.sktime")
 import pandas  # noqa: E402
@@ -147,6 +149,7 @@ class SparseBayesForecaster(BaseForecaster):
     def _train(self, y, X):
         options = self.get_params(deep=False)
         del options["method"]
+        check_choice("method", self.method, METHODS)
         self.forecaster_ = Forecaster(**options).fit(y, X)
         return self
 

@@ -12,3 +12,17 @@ def thinned(cases: Iterable[Any], every: int = 3) -> list[Any]:
         pytest.param(case, marks=[pytest.mark.slow] * (k % every > 0))
         for k, case in enumerate(cases)
     ]
+
+
+def covering(first: Iterable[Any], second: dict[str, Any]) -> list[Any]:
+    """Pairs, of which all but those that have each value once, or so, are slow."""
+    return [
+        pytest.param(
+            one,
+            other,
+            marks=[pytest.mark.slow] * ((i + j) % len(second) > 0),
+            id=f"{one}-{name}",
+        )
+        for i, one in enumerate(first)
+        for j, (name, other) in enumerate(second.items())
+    ]

@@ -9,13 +9,15 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SLOW = {"error_bars.md", "many_rows.md", "sampling.md"}  # pages whose examples take seconds
 
 
 def examples():
     """The Python blocks that are followed by their output."""
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for k, found in enumerate(EXAMPLE.finditer(path.read_text(encoding="utf-8"))):
-            yield pytest.param(*found.groups(), id=f"{path.name}-{k}")
+            marks = [pytest.mark.slow] * (path.name in SLOW)
+            yield pytest.param(*found.groups(), id=f"{path.name}-{k}", marks=marks)
 
 
 @pytest.mark.parametrize(("code", "output"), list(examples()))
@@ -28,6 +30,7 @@ def test_example(code, output):
 
 def test_there_are_examples():
     assert len(list(examples())) >= 3
+    assert {name for name in SLOW if (ROOT / "docs" / name).exists()} == SLOW
 
 
 def test_links_lead_somewhere():

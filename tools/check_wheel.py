@@ -2,7 +2,9 @@
 
     python tools/check_wheel.py
 
-Every file of the package must be in the wheel, data and `py.typed` too, and nothing else.
+Every file of the package must be in the wheel, data and `py.typed` too, and nothing else. It must
+also work in Python's isolated mode, from a directory that cannot be written, and as a zip that is
+imported without having been unpacked.
 """
 
 from __future__ import annotations
@@ -23,7 +25,17 @@ import sparsebayes
 from sparsebayes.datasets import load_gases, load_sensor
 rows = [len(data.data) for data in (load_gases(), load_sensor())]
 print(sparsebayes.__version__, "with data of", *rows, "rows")
-sparsebayes.RVR().fit(load_sensor().data, load_sensor().target)
+model = sparsebayes.RVR().fit(load_sensor().data, load_sensor().target)
+from sparsebayes.cli import main
+from sparsebayes.export import to_c
+assert main(["fit", "--length-scale", "30", "--folds", "0", "--quiet"]) == 0
+assert "model_predict" in to_c(model)["model.c"]
+"""
+FROM = """
+import sys
+sys.path.insert(0, {place!r})
+import sparsebayes
+assert sparsebayes.__file__.startswith({place!r}), sparsebayes.__file__
 """
 
 
@@ -67,6 +79,23 @@ def check_contents(sdist: Path, wheel: Path) -> None:
     print(f"{wheel.name}: {len(found)} files, of which {', '.join(sorted(data))}")
 
 
+def check_places(python: Path, wheel: Path, folder: Path) -> None:
+    """Import the package from where nothing can be written; dependencies are installed."""
+    unpacked = folder / "unpacked"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(unpacked)
+    for path in [*unpacked.rglob("*"), unpacked]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    for place in (wheel, unpacked):
+        before = {path: path.stat().st_mtime_ns for path in unpacked.rglob("*")}
+        script = FROM.format(place=str(place)) + TRY
+        print(run(python, "-I", "-B", "-W", "error", "-c", script, cwd=folder), end="")
+        if {path: path.stat().st_mtime_ns for path in unpacked.rglob("*")} != before:
+            sys.exit(f"error: something was written into {unpacked}")
+    for path in [unpacked, *unpacked.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)  # so that it can be removed
+
+
 def main() -> int:
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -79,6 +108,8 @@ def main() -> int:
         empty = environment(folder / "empty")
         run(empty / "python", "-m", "pip", "install", "--quiet", wheel, cwd=folder)
         print(run(empty / "python", "-W", "error", "-c", TRY, cwd=folder), end="")
+        print(run(empty / "python", "-I", "-W", "error", "-c", TRY, cwd=folder), end="")
+        check_places(empty / "python", wheel, folder)
         version = run(empty / PACKAGE, "--version", cwd=folder)
         usage = run(empty / PACKAGE, "--help", cwd=folder)
         if run(empty / "python", "-m", PACKAGE, "--help", cwd=folder) != usage:

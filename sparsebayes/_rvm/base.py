@@ -18,8 +18,8 @@ from sparsebayes._rvm.options import ADAPTS, as_augment, as_solver
 from sparsebayes._rvm.progress import CallbackSupportMixin, Progress
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.data import check_fit, check_inputs
+from sparsebayes._support.fits.clock import OutOfTime
 from sparsebayes._support.guesses.mixin import GuidedMixin
-from sparsebayes._support.limits.clock import OutOfTime
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
     as_random_state,

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from sparsebayes._support.limits.clock import time_limit
-from sparsebayes._support.whole_fits import all_or_nothing
+from sparsebayes._support.fits.clock import time_limit
+from sparsebayes._support.fits.whole import all_or_nothing
 from sparsebayes.engine import Stop
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsebayes._rvm.noise import StudentT
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.validation import as_number, whole_number
+from sparsebayes._support.validation import LARGEST, as_number, whole_number
 from sparsebayes.engine import (
     EM,
     Flat,
@@ -70,7 +70,7 @@ def as_prior(prior: Any, n_samples: float, *, labels: bool = False) -> Prior:
         size = float(np.log(max(n_samples, 1.0)))  # S08 2.5; with one sample, or less, log N = 0
         return smoothness({"aic": 1.0, "bic": 0.5 * size, "ric": size}[prior])
     c = as_number(prior)
-    if c is not None and c >= 0:
+    if c is not None and 0 <= c <= LARGEST:
         return smoothness(c)
     if isinstance(prior, Prior):
         if labels and not prior.for_labels:
@@ -148,7 +148,7 @@ def as_noise(noise: Any) -> float | None:
     if isinstance(noise, str) and noise == "estimate":
         return None
     variance = as_number(noise)
-    if variance is not None and variance > 0:
+    if variance is not None and 1.0 / LARGEST**2 < variance < LARGEST**2:
         return variance
     remedy = hint("noise", noise, ("estimate",))
     raise ValueError(f"noise must be 'estimate' or a positive variance, got {noise!r}{remedy}.")

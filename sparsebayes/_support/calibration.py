@@ -17,8 +17,8 @@ import numpy as np
 from scipy.optimize import OptimizeResult, brentq, minimize
 from scipy.special import ndtr, ndtri, stdtrit
 
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes._support.validation import as_number
 
 Array = np.ndarray

@@ -20,12 +20,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from sparsebayes._support.validation import check_range
+from sparsebayes._support.validation import LARGEST, check_range
 
 Array = np.ndarray
 
-LARGEST = 1e60
-"""Of an input or a weight: squares of it, and products of these, are still numbers."""
+SMALLEST_WEIGHT = 1e-30
+"""If all weights are smaller, next to nothing is said of the noise, and its square is lost."""
+
+LARGEST_FUNCTION = LARGEST**2
+"""Of a function of the inputs: squares of it are still numbers."""
 
 _LARGEST_LABEL = 2.0**53  # whole numbers up to here are told apart
 
@@ -50,6 +53,13 @@ def remedies(*names: str) -> Iterator[None]:
         remedy = next((words for cause, words in _REMEDIES.items() if re.search(cause, text)), "")
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{told}{text}{remedy}") from error
+
+
+@contextmanager
+def checks(*names: str) -> Iterator[None]:
+    """Around checks of scikit-learn: they add all values up to find those that are not finite."""
+    with remedies(*names), np.errstate(over="ignore", invalid="ignore"):
+        yield
 
 
 def check_plain(name: str, values: Any, *, gaps: bool = False) -> Any:
@@ -82,7 +92,7 @@ def check_plain(name: str, values: Any, *, gaps: bool = False) -> Any:
         values = np.ma.filled(values.astype(np.float64), np.nan) if hidden else values.data
     columns = getattr(values, "columns", None)
     if columns is not None and hasattr(values, "dtypes"):
-        _check_columns(name, list(columns), list(values.dtypes))
+        _check_kinds(name, list(columns), list(values.dtypes))
     elif _is_date(getattr(values, "dtype", None)):
         raise ValueError(
             f"{name} holds dates or times ({values.dtype}); give numbers, such as days since the "
@@ -91,7 +101,7 @@ def check_plain(name: str, values: Any, *, gaps: bool = False) -> Any:
     return values
 
 
-def _check_columns(name: str, columns: list[Any], kinds: list[Any]) -> None:
+def _check_kinds(name: str, columns: list[Any], kinds: list[Any]) -> None:
     """Columns of a table have names of their own, and none holds dates; or a clear error."""
     twice = [column for number, column in enumerate(columns) if column in columns[:number]]
     if twice:
@@ -113,29 +123,45 @@ def _is_date(dtype: Any) -> bool:
 
 def check_size(name: str, values: Array, largest: float = LARGEST) -> Array:
     """Numbers whose squares are numbers too, or a clear error."""
-    worst = float(np.abs(values).max(initial=0.0))
+    worst = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # without a copy
     if worst > largest:
         raise ValueError(
             f"{name} has a value of size {worst:.3g}, and its square is out of range; rescale "
-            f"{name} to at most {largest:g}."
+            f"{name} to at most {largest:.3g}."
         )
     return values
+
+
+def check_columns(name: str, X: Array, smallest: float = 1.0 / LARGEST) -> None:
+    """Columns whose squares are not lost, or a clear error; zeros may be in them, or all of it."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    lost = np.flatnonzero((largest > 0) & (largest < smallest))
+    if lost.size:
+        raise ValueError(
+            f"The largest value in column {lost[0]} of {name} is {largest[lost[0]]:.3g}, and its "
+            f"square is out of range; rescale {name} to at least {smallest:.3g}."
+        )
 
 
 def check_numbers(name: str, values: Any, **options: Any) -> Array:
     """Finite numbers of any dimension above 0, as floats; `options` are scikit-learn's."""
     values = check_plain(name, values)
-    with remedies(name):
+    with checks(name):
         options = {"ensure_2d": False, "dtype": np.float64, **options}
         return check_array(values, input_name=name, **options)
 
 
 def finite_array(
-    name: str, values: Any, shape: tuple[int | None, ...] | None = (None,), *, gaps: bool = False
+    name: str,
+    values: Any,
+    shape: tuple[int | None, ...] | None = (None,),
+    *,
+    like: str = "",
+    gaps: bool = False,
 ) -> Array:
     """Numbers in an array of a shape, or a clear error; None is any length, or any shape.
 
-    With `gaps` some may be NaN.
+    `like` says what else has this shape; with `gaps` some may be NaN.
     """
     array = check_numbers(
         name,
@@ -150,6 +176,7 @@ def finite_array(
         wanted = f"shape ({wanted}{',' * (len(shape) == 1)})"
         told = f"shape {array.shape}" if array.ndim else repr(values)
         wanted = "one dimension" if shape == (None,) else wanted
+        wanted += f" like {like}" if like else ""
         raise ValueError(f"{name} must have {wanted}, got {told}.")
     return array
 
@@ -165,17 +192,17 @@ def check_weights(sample_weight: Any, X: Array, *, part: bool = False) -> Array:
     if sample_weight is None:
         return np.ones(len(X))
     sample_weight = check_plain("sample_weight", sample_weight)
-    with remedies("sample_weight"):
+    with checks("sample_weight"):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     largest = float(weights.max(initial=0.0))
     if part and largest < 1.0:
         return weights
     if not largest > 0:
         raise ValueError("sample_weight is zero for every sample; give some weight.")
-    if not 1.0 / LARGEST < largest < LARGEST:
+    if not SMALLEST_WEIGHT <= largest <= LARGEST:
         raise ValueError(
             f"The largest sample_weight is {largest:.3g}; rescale the weights to between "
-            f"{1.0 / LARGEST:g} and {LARGEST:g}."
+            f"{SMALLEST_WEIGHT:g} and {LARGEST:g}."
         )
     return weights
 
@@ -214,24 +241,31 @@ def check_fit(
         Of floats, but for labels.
     """
     X = check_plain("X", X)
-    with remedies("X"):
+    with checks("X"):
         options = {"dtype": np.float64, **options}
         if model is None:
             X = check_array(X, input_name="X", **options)
         else:
             X = validate_data(model, X, **options)
     check_size("X", X)
+    if not part:
+        check_columns("X", X)
     y = check_labels(y, model) if labels else check_targets(y, several=several, part=part)
-    with remedies("X", "y"):
-        check_consistent_length(X, y)
+    check_lengths(X, y)
     return X, y, check_weights(sample_weight, X, part=part)
+
+
+def check_lengths(X: Any, y: Any) -> None:
+    """As many inputs as targets, or a clear error."""
+    with checks("X", "y"):
+        check_consistent_length(X, y)
 
 
 def check_targets(y: Any, *, several: bool = False, part: bool = False) -> Array:
     """Targets of a regression, in range: (n,), or (n, K) if there may be several."""
     y = check_plain("y", y)
     if not several:
-        with remedies("y"):
+        with checks("y"):
             y = column_or_1d(y, warn=True)
     y = check_numbers("y", y)
     if not part or np.abs(y).max() > 1.0:
@@ -243,19 +277,23 @@ def check_labels(y: Any, model: Any = None, *, name: str = "y") -> Array:
     """Labels that can be put in order, as they are given."""
     if y is None or np.ma.isMaskedArray(y):
         y = check_plain(name, y)
-    with remedies(name):
+    with checks(name):
         y = _check_y(y, estimator=model)
-        if y.dtype.kind == "f" and np.abs(y).max(initial=0.0) > _LARGEST_LABEL:
+        if y.dtype.kind == "V":
             raise ValueError(
-                f"{name} has the label {np.abs(y).max():g}; use small whole numbers, or text."
+                f"{name} is a structured array ({y.dtype}); give one label for each row."
             )
-        check_classification_targets(y)
+        largest = float(np.abs(y).max(initial=0)) if y.dtype.kind == "f" else 0.0
+        if largest > _LARGEST_LABEL:
+            raise ValueError(f"{name} has the label {largest:g}; use small whole numbers, or text.")
     kinds = sorted({type(label).__name__ for label in y.tolist()})
     if y.dtype == object and len(kinds) > 1:
         raise ValueError(
             f"{name} mixes labels of different types, {', '.join(kinds)}; "
             "use one type, and drop samples without a label."
         )
+    with checks(name):
+        check_classification_targets(y)
     return y
 
 
@@ -263,7 +301,7 @@ def check_inputs(model: Any, X: Any, *, name: str = "X") -> Array:
     """Inputs to predict at as an array of floats, for a model that is fitted; or a clear error."""
     check_is_fitted(model)
     X = check_plain(name, X)
-    with remedies(name):
+    with checks(name):
         X = validate_data(model, X, dtype=np.float64, reset=False)
     return check_size(name, X)
 
@@ -288,7 +326,8 @@ class CheckedScoreMixin:
         float
             R², or the accuracy.
         """
-        y = check_labels(y) if is_classifier(self) else check_size("y", check_numbers("y", y))
+        y = check_labels(y) if is_classifier(self) else check_targets(y, several=True)
+        check_lengths(X, y)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, y)
         with remedies("X", "y"):

@@ -11,6 +11,7 @@ import numpy as np
 
 from sparsebayes._support.guesses.values import hint
 
+LARGEST = 1e60  # of what is squared and multiplied: still numbers
 _MOST = 2**63 - 1  # of what is counted: no array is longer
 
 
@@ -71,7 +72,7 @@ def check_limits(max_iter: Any, tol: Any) -> None:
     """`max_iter` and `tol` are what they should be, or a clear error."""
     whole_number("max_iter", max_iter)
     gain = as_number(tol)
-    if gain is None or gain <= 0:
+    if gain is None or not 0 < gain < LARGEST:
         raise ValueError(f"tol must be a positive number (in units of log evidence), got {tol!r}.")
 
 

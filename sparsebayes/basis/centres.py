@@ -81,7 +81,7 @@ def given_centres(centres: Any, n_features: int) -> Array:
     """Points as an array, (M, D), or a clear error."""
     try:
         points = np.array(centres, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         points = np.empty(0)
     usable = points.ndim == 2 and len(points) and points.shape[1] == n_features
     if not usable or not np.isfinite(points).all():

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
 
-from sparsebayes._support.validation import whole_number
+from sparsebayes._support.data import LARGEST_FUNCTION, check_columns, check_size
+from sparsebayes._support.validation import LARGEST, whole_number
 from sparsebayes.basis.base import Basis, column_hashes
 from sparsebayes.basis.centres import Some
 from sparsebayes.engine.moments import Functions, Monomials
@@ -199,10 +200,13 @@ class Polynomial(Fixed):
 
     def fit(self, X: Array, weights: Array | None = None, some: Some | None = None) -> Basis:
         degree = whole_number("degree of Polynomial", self.degree)
+        largest = LARGEST ** (1.0 / degree)
+        check_columns("X", check_size("X", X, largest), 1.0 / largest)
         self._features = PolynomialFeatures(degree, include_bias=False).fit(X)
         return super().fit(X, weights)
 
     def _compute(self, X: Array) -> Array:
+        check_size("X", X, LARGEST_FUNCTION ** (1.0 / self.degree))
         return self._features.transform(X)
 
     def powers(self) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from sparsebayes._support.guesses.values import hint
+from sparsebayes._support.validation import LARGEST
 from sparsebayes.basis.base import Basis
 from sparsebayes.basis.centres import (
     Some,
@@ -218,9 +219,10 @@ class Scaled(Centred):
             return
         try:
             scale = np.asarray(self.length_scale, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             scale = np.asarray(np.nan)
-        if scale.ndim > 1 or not np.all(np.isfinite(scale)) or not np.all(scale > 0):
+        # Powers of what is larger or smaller are no numbers.
+        if scale.ndim > 1 or not np.all((scale > 1.0 / LARGEST) & (scale < LARGEST)):
             raise ValueError(
                 f"length_scale of {name} must be positive numbers or 'scale', "
                 f"got {self.length_scale!r}{hint('length_scale', self.length_scale)}."

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.data import LARGEST
 from sparsebayes.basis.kernels import Scaled, squared_distances, weighted_squares
 
 Array = np.ndarray
@@ -92,9 +93,16 @@ class LinearSpline(Scaled):
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         out = np.ones((len(X), len(Z)))
-        for x, z in zip((X / self.length_scale_).T, (Z / self.length_scale_).T, strict=True):
-            square, cubic = self._powers(x, z)
-            out *= 1.0 + square + cubic
+        with np.errstate(over="ignore", invalid="ignore"):  # told of below
+            for x, z in zip((X / self.length_scale_).T, (Z / self.length_scale_).T, strict=True):
+                square, cubic = self._powers(x, z)
+                out *= 1.0 + square + cubic
+        largest = float(np.abs(out).max(initial=0.0))
+        if not largest <= LARGEST:
+            raise ValueError(
+                f"LinearSpline has values of size {largest:.3g} at X of size "
+                f"{np.abs(X).max():.3g}, and their squares are out of range; rescale X."
+            )
         return out
 
     @staticmethod

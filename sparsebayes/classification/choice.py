@@ -16,7 +16,7 @@ import numpy as np
 from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import Fold, content_folds, is_splitter
-from sparsebayes._support.limits.clock import OutOfTime, share_of_time
+from sparsebayes._support.fits.clock import OutOfTime, share_of_time
 from sparsebayes.basis import Basis
 from sparsebayes.classification.held_out import (
     Candidate,

@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 from sklearn.utils.parallel import Parallel, delayed
 
 from sparsebayes._rvm.progress import Progress
-from sparsebayes._support.limits.clock import current_limit, under
+from sparsebayes._support.fits.clock import current_limit, under
 from sparsebayes._support.validation import as_n_jobs
 from sparsebayes.basis import Basis
 from sparsebayes.classification.latent import fit_latent, latent_problem, set_weights

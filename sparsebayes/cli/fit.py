@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from sparsebayes.cli.text_inputs import (
     read_inputs,
     text_inputs,
 )
-from sparsebayes.datasets import load_gases, load_sensor
+from sparsebayes.datasets.loaders import data_file
 from sparsebayes.persistence import dumps, final_estimator
 from sparsebayes.rows.csv_reader import CSVFile
 from sparsebayes.rows.table import TableError, TableFile
@@ -77,13 +78,19 @@ class FitResult:
 
 
 def run(args: Namespace) -> Answer:
-    """Fit, and write the files."""
+    """Fit to a file, or to one that comes with the package, and write the files."""
+    bundled = "gases" if args.task == "classification" else "sensor"
+    with data_file(f"{bundled}.csv") if args.csv is None else nullcontext() as path:
+        return _run(args, path)
+
+
+def _run(args: Namespace, bundled: Path | None) -> Answer:
     check_output(args.output, args.csv)
     if args.folds == 1:
         raise ValueError("--folds 1 leaves no rows to fit to; give 2 or more, or 0 for none")
     if args.figures:
         check_directory(args.figures)
-    file, source, names, targets = _open(args)
+    file, source, names, targets = _open(args, bundled)
     if args.figures and len(targets) > PANELS:
         raise ValueError(
             f"--figures draws {PANELS} targets at most, but --target names {len(targets)}; "
@@ -104,12 +111,11 @@ def run(args: Namespace) -> Answer:
     return Answer(fit_report(result, data, written), fit_data(result, data, written))
 
 
-def _open(args: Namespace) -> tuple[TableFile, str, list[str], list[str]]:
+def _open(args: Namespace, bundled: Path | None) -> tuple[TableFile, str, list[str], list[str]]:
     """The file or a bundled one, what it is called, and its inputs and targets."""
-    if args.csv is None:
-        classes = args.task == "classification"
-        file: TableFile = CSVFile((load_gases if classes else load_sensor)().filename)
-        source = f"the bundled {'gases' if classes else 'sensor'} data"
+    if bundled is not None:
+        file: TableFile = CSVFile(bundled)
+        source = f"the bundled {'gases' if args.task == 'classification' else 'sensor'} data"
         targets = file.header.named(args.target) if args.target else file.header.columns[-1:]
     else:
         file = open_rows(args.csv, args)

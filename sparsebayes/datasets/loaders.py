@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import csv
 import os
+from contextlib import AbstractContextManager
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
+_DATA = resources.files("sparsebayes.datasets") / "data"
+
+
+def data_file(name: str) -> AbstractContextManager[Path]:
+    """A data file of the package; a copy of it where the package is in an archive."""
+    return resources.as_file(_DATA / name)
+
 
 def _bundled(name: str) -> tuple[str, list[str], list[list[str]]]:
     """Path, header and rows of a data file of the package."""
-    path = resources.files("sparsebayes.datasets") / "data" / name
+    path = _DATA / name
     header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
     return str(path), header, rows
 

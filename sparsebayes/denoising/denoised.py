@@ -248,8 +248,8 @@ class Denoised(GuidedAttributes):
             wanted = self.coefficients.shape
             if chosen.shape != wanted:
                 raise ValueError(
-                    f"keep is a mask of shape {chosen.shape}, {keep!r}, the coefficients have "
-                    f"shape {wanted}; give one entry for each."
+                    f"keep is a mask of shape {chosen.shape}, the coefficients have shape "
+                    f"{wanted}; give one entry for each, got {keep!r}."
                 )
             like_signals = shape == self.layout.signal_shape
             return list(self.layout.split(chosen) if like_signals else chosen.reshape(-1, *shape))

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsebayes._rvm.options import PriorName, as_prior
-from sparsebayes._support.data import check_plain, remedies
+from sparsebayes._support.data import check_plain, checks
+from sparsebayes._support.fits.whole import all_or_nothing
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import (
@@ -19,7 +20,6 @@ from sparsebayes._support.validation import (
     is_auto,
     whole_number,
 )
-from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.denoising.fit_signals import denoise
 from sparsebayes.denoising.methods import METHODS, DenoisingMethod
 from sparsebayes.denoising.observed.noise_models import ChannelNoise, as_channel_noise
@@ -149,7 +149,10 @@ class Denoiser(GuidedMixin, SummaryMixin, OneToOneFeatureMixin, TransformerMixin
 
     def _check(self, X: Any, *, reset: bool) -> Array:
         X, numbers = check_plain("X", X, gaps=True), (np.float64, np.float32)
-        with remedies("X"):
+        with checks("X"):
             X = validate_data(self, X, dtype=numbers, ensure_all_finite="allow-nan", reset=reset)
-        check_range(X[~np.isnan(X)], "X")
+        known = ~np.isnan(X)
+        if not known.any(axis=1).all():
+            raise ValueError("X has a signal of which every sample is NaN; drop that row.")
+        check_range(X[known], "X")
         return X

@@ -41,7 +41,7 @@ def check_positions(t: Any, layout: Layout) -> Array:
     """One position for each sample of a one-dimensional signal, or a clear error."""
     if len(layout.axes) != 1:
         raise ValueError(
-            "t has one position for each sample of a one-dimensional signal, and this has "
+            "t has one position for each sample of a one-dimensional signal y, and this has "
             f"{len(layout.axes)} axes, got {t!r}; leave it out."
         )
     return finite_array("t", t, layout.signal_shape)

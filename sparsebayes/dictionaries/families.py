@@ -350,7 +350,7 @@ def _levels(name: str, most: int | None) -> tuple[int, int, int]:
 
 def is_orthogonal(name: str) -> bool:
     """Whether PyWavelets has such a wavelet, with a filter that is orthonormal but for rounding."""
-    if name not in pywt.wavelist(kind="discrete"):
+    if not isinstance(name, str) or name not in pywt.wavelist(kind="discrete"):
         return False
     wavelet = pywt.Wavelet(name)
     low = np.array(wavelet.rec_lo)

@@ -81,15 +81,17 @@ class _Limit:
     def _go(self, who: object, where: dict[object, int]) -> None:
         """Set the pools before it is forgotten why, so that this can be done twice."""
         with self._lock:
-            if who not in where:
-                return
-            thread = where[who]
-            left = [[t for one, t in people.items() if one is not who]
-                    for people in (self._inside, self._lifted)]  # fmt: skip
-            self._set(*left)
-            if thread not in left[0]:
-                self._own.pop(thread, None)
-            del where[who]
+            if who in where:
+                self._forget(who, where)
+
+    def _forget(self, who: object, where: dict[object, int]) -> None:
+        thread = where[who]
+        left = [[t for one, t in people.items() if one is not who]
+                for people in (self._inside, self._lifted)]  # fmt: skip
+        self._set(*left)
+        if thread not in left[0]:
+            self._own.pop(thread, None)
+        del where[who]
 
     @contextmanager
     def _among(self, where: dict[object, int]) -> Iterator[None]:

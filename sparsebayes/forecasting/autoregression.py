@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.limits.clock import time_is_up
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lags import Differences, Embedding, standardised
 from sparsebayes.forecasting.propagation import Recursion
@@ -90,7 +90,9 @@ def fit_rows(rows: Array, targets: Array, estimator: Any, random_state: Any) -> 
 
 def uncalibrated(estimator: Any) -> Any:
     """A copy whose standard deviations are not calibrated: a forecast is, for each step ahead."""
-    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "get_params") and hasattr(estimator, "predict")
+    ):
         raise TypeError(
             "estimator must be None or a regressor such as RVR() or ReducedRankGPR(), got "
             f"{estimator!r}{hint('estimator', estimator)}."

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes.forecasting.autoregression import fit_recursion
 from sparsebayes.forecasting.calibration import check_calibrate, held_out_factors, step_factors
 from sparsebayes.forecasting.candidates.combination import (
@@ -102,7 +102,7 @@ def as_seasons(seasons: Any) -> tuple[float, ...] | None:
     several = [seasons] if isinstance(seasons, Real) else seasons
     try:
         lengths = sorted(float(length) for length in several)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"seasons must be 'auto', None, a number of steps or a list of them, got {seasons!r}."
         ) from error

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sparsebayes._support.fits.clock import current_limit, under
+from sparsebayes._support.fits.timed import timed
+from sparsebayes._support.fits.whole import all_or_nothing
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.guesses.mixin import GuidedMixin
-from sparsebayes._support.limits.clock import current_limit, under
-from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.summary import SummaryMixin
 from sparsebayes._support.validation import (
     as_random_state,
@@ -22,7 +23,6 @@ from sparsebayes._support.validation import (
     check_switches,
     whole_number,
 )
-from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.forecasting.backtest import Backtest, as_methods, origins_of, score_methods
 from sparsebayes.forecasting.calibration import check_options
 from sparsebayes.forecasting.one_series import OneSeries, learn, read_training

@@ -20,7 +20,8 @@ CONSTANT = 1e-12  # a spread this small a part of the largest value is rounding
 
 def _several(name: str, values: Any, least: int) -> tuple[int, ...]:
     """A list of whole numbers."""
-    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray, range)):
+    listed = isinstance(values, (Sequence, np.ndarray)) and np.ndim(values) == 1
+    if isinstance(values, (str, bytes)) or not listed:
         raise ValueError(
             f"{name} must be a whole number or a list of whole numbers >= {least}, got {values!r}"
             f"{hint(name, values)}."

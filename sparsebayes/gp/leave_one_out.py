@@ -19,18 +19,20 @@ from sparsebayes._support.data import (
     CheckedScoreMixin,
     check_fit,
     check_numbers,
-    check_plain,
+    check_size,
+    finite_array,
     remedies,
 )
+from sparsebayes._support.fits.whole import all_or_nothing
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (
+    as_number,
     as_random_state,
     check_coverage,
     check_switches,
     whole_number,
 )
-from sparsebayes._support.whole_fits import all_or_nothing
 from sparsebayes.engine.linalg import one_thread, own_threads
 from sparsebayes.gp.kernels import check_kernel, contract, default_kernel
 
@@ -197,6 +199,11 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
             This model, fitted.
         """
         inputs, targets, _ = check_fit(self, X, y, several=True)
+        _check_noise("alpha", self.alpha, len(inputs))
+        check_switches(normalize_y=self.normalize_y, copy_X_train=self.copy_X_train)
+        n_targets = targets.shape[1] if targets.ndim == 2 else 1
+        if self.n_targets is not None and whole_number("n_targets", self.n_targets) != n_targets:
+            raise ValueError(f"n_targets is {self.n_targets!r}, but y has {n_targets} target(s).")
         if self.normalize_y:
             deviation = targets.std(axis=0)
             targets = (targets - targets.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -237,7 +244,10 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
         ndarray, (n,), or a tuple with the standard deviations or the covariance
             After a fit to K targets, (n, K).
         """
-        X = check_plain("X", X)
+        check_size("X", check_numbers("X", X, ensure_2d=True))
+        check_switches(return_std=return_std, return_cov=return_cov)
+        if return_std and return_cov:
+            raise ValueError("Ask for return_std or return_cov, not for both; both are True.")
         with remedies("X"):
             return super().predict(X, return_std=return_std, return_cov=return_cov)
 
@@ -293,9 +303,10 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
         return kernel.clone_with_theta(theta)
 
     def _minimise(self, loss: Any, start: Array, bounds: Array) -> tuple[Array, float]:
-        if callable(self.optimizer):
-            return self.optimizer(loss, start, bounds=bounds)
-        if self.optimizer != "fmin_l_bfgs_b":
+        if callable(self.optimizer) and not isinstance(self.optimizer, type):
+            theta, value = _pair(self.optimizer, self.optimizer(loss, start, bounds=bounds))
+            return finite_array("what optimizer returns", theta, start.shape), value
+        if not isinstance(self.optimizer, str) or self.optimizer != "fmin_l_bfgs_b":
             raise ValueError(
                 f"optimizer must be 'fmin_l_bfgs_b', a callable or None, got {self.optimizer!r}."
             )
@@ -308,3 +319,13 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
                 stacklevel=6,
             )
         return found.x, float(found.fun)
+
+
+def _pair(optimizer: Any, found: Any) -> tuple[Any, float]:
+    """What an optimizer of the user's returns, or a clear error."""
+    if not isinstance(found, tuple) or len(found) != 2 or as_number(found[1]) is None:
+        raise TypeError(
+            "optimizer must return a pair, the parameters and what is least there, got "
+            f"{found!r} of {optimizer!r}."
+        )
+    return found

@@ -21,9 +21,9 @@ from sparsebayes._support.calibration import (
     check_calibrate,
 )
 from sparsebayes._support.data import check_fit
+from sparsebayes._support.fits.clock import time_is_up
+from sparsebayes._support.fits.timed import timed
 from sparsebayes._support.guesses.mixin import GuidedMixin
-from sparsebayes._support.limits.clock import time_is_up
-from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import (

@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
-from sparsebayes._support.limits.clock import end_in_time, time_is_up
+from sparsebayes._support.fits.clock import end_in_time, time_is_up
 from sparsebayes.engine.linalg import own_threads
 from sparsebayes.gp.kernels import contract
 

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._support.batching import batches, memory_budget
 from sparsebayes._support.data import CheckedScoreMixin, check_fit, check_inputs
+from sparsebayes._support.fits.clock import share_of_time
+from sparsebayes._support.fits.timed import timed
 from sparsebayes._support.guesses.mixin import GuidedMixin
-from sparsebayes._support.limits.clock import share_of_time
-from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.optional import require
 from sparsebayes._support.summary import NamedSummaryMixin
 from sparsebayes._support.validation import as_random_state

@@ -10,7 +10,7 @@ from pymoo.core.infill import InfillCriterion
 from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 
-from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes.pareto.front import Archive, hull_area, rates
 

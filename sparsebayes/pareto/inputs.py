@@ -43,7 +43,7 @@ def two_classes(y: Array) -> Array:
         count = "only one class" if classes.size == 1 else f"{classes.size} classes"
         raise ValueError(
             "Only binary classification is supported: ParetoClassifier needs samples of two "
-            f"classes in y, got {count}: {found}."
+            f"classes, got {count}: {found}; y must hold two labels."
         )
     return classes
 
@@ -57,7 +57,7 @@ def check_samples(model: Any, X: Any, y: Any, names: tuple[str, str]) -> tuple[A
     strange = sorted({str(label) for label in y[~np.isin(y, model.classes_)].tolist()})
     if strange:
         raise ValueError(
-            f"{name} holds labels that are not among the classes "
+            f"{name} holds labels that are not among the classes{'' if name == 'y' else ' of y'} "
             f"{model.classes_.tolist()!r}: {', '.join(strange[:5])}."
         )
     absent = [label for label in model.classes_.tolist() if not np.any(y == label)]

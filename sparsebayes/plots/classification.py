@@ -106,12 +106,12 @@ class ClassificationDisplay:
         target_name=None,
     ):
         self.xx0 = finite_array("xx0", xx0, (None, None))
-        self.xx1 = finite_array("xx1", xx1, self.xx0.shape)
+        self.xx1 = finite_array("xx1", xx1, self.xx0.shape, like="xx0")
         self.classes = np.asarray(classes)
         if self.classes.ndim != 1 or self.classes.size < 2:
             raise ValueError(f"classes must be two labels or more, got {classes!r}.")
         shape = (*self.xx0.shape, self.classes.size)
-        self.probability = finite_array("probability", probability, shape)
+        self.probability = finite_array("probability", probability, shape, like="xx0 and classes")
         self.X = finite_array("X", X, (None, 2))
         self.y = None if y is None else np.asarray(y)
         if self.y is not None and self.y.shape != (len(self.X),):
@@ -120,7 +120,7 @@ class ClassificationDisplay:
         self.feature_names = as_names("feature_names", feature_names)
         if len(self.feature_names) != 2:
             raise ValueError(f"feature_names must be two names, got {feature_names!r}.")
-        self.target_name = target_name
+        self.target_name = None if target_name is None else str(target_name)
 
     def plot(self, ax=None, *, colorbar=True):
         """Draw the display.

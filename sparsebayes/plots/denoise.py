@@ -76,15 +76,15 @@ class DenoiseDisplay:
         self, *, y, signal, std, members, offset=0.0, t=None, kind="signal", coverage=0.95
     ):
         check_choice("kind", kind, _KINDS)
-        self.y = finite_array("y", y, None, gaps=True)
-        self.signal = finite_array("signal", signal, self.y.shape)
+        self.signal = finite_array("signal", signal, None)
+        self.y = finite_array("y", y, self.signal.shape, like="signal", gaps=True)
         needed = std is not None or kind == "signal"
-        self.std = finite_array("std", std, self.y.shape) if needed else None
+        self.std = finite_array("std", std, self.y.shape, like="signal") if needed else None
         if not isinstance(members, list):
             raise TypeError(f"members must be a list with what is drawn of each, got {members!r}.")
         self.members = members
         self.offset = finite_number("offset", offset)
-        self.t = None if t is None else finite_array("t", t, self.y.shape)
+        self.t = None if t is None else finite_array("t", t, self.y.shape, like="signal")
         self.kind = kind
         self.coverage = check_coverage(coverage)
 

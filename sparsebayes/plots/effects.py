@@ -81,7 +81,7 @@ class EffectsDisplay:
         self.places = finite_array("places", places, (None, None))
         self.outputs = as_names("outputs", outputs)
         shape = (*self.places.shape, len(self.outputs))
-        self.values = finite_array("values", values, shape)
+        self.values = finite_array("values", values, shape, like="places and outputs")
         if (lower is None) != (upper is None):
             raise ValueError(f"lower and upper belong together, got {lower!r} and {upper!r}.")
         self.lower = None if lower is None else finite_array("lower", lower, shape)
@@ -90,7 +90,7 @@ class EffectsDisplay:
         self.feature_names = as_names("feature_names", feature_names)
         if len(self.feature_names) != len(self.places):
             raise ValueError(
-                f"feature_names must be {len(self.places)} names, got {self.feature_names!r}."
+                f"feature_names must be {len(self.places)} names, got {feature_names!r}."
             )
         self.ylabel = ylabel
 

@@ -171,9 +171,14 @@ class ForecastDisplay:
         coverage = np.array(_shares(self.coverage))
         limits = []
         for name, values in (("lower", self.lower), ("upper", self.upper)):
-            # A row for each coverage, a column for each value of the mean.
-            rows = [values] if np.ndim(values) == 1 else values
-            limits.append(finite_array(name, rows, (coverage.size, horizon)))
+            array = np.atleast_2d(finite_array(name, values, None))
+            if array.shape != (coverage.size, horizon):
+                raise ValueError(
+                    f"{name} must have shape {(coverage.size, horizon)}, a row for each coverage "
+                    f"of {self.coverage!r} and a column for each value of mean, got "
+                    f"{array.shape if np.ndim(values) else repr(values)}."
+                )
+            limits.append(array)
         return *limits, coverage
 
     @classmethod
@@ -307,7 +312,10 @@ def _positions(name: str, times: Any, size: int, first: int) -> np.ndarray:
         return first + np.arange(size)
     array = _plain(times) if hasattr(times, "to_numpy") else np.asarray(times)
     if array.shape != (size,):
-        raise ValueError(f"{name} must have one time for each of the {size} values, got {times!r}.")
+        of = "history" if name == "history_times" else "mean"
+        raise ValueError(
+            f"{name} must have one time for each of the {size} values of {of}, got {times!r}."
+        )
     return array.astype("datetime64[us]") if array.dtype.kind in "OU" else array
 
 

@@ -55,7 +55,7 @@ class InclusionDisplay:
 
     def __init__(self, *, position, inclusion, optimum, position_name="function"):
         self.position = finite_array("position", position, gaps=True)
-        self.inclusion = finite_array("inclusion", inclusion, self.position.shape)
+        self.inclusion = finite_array("inclusion", inclusion, self.position.shape, like="position")
         self.optimum = finite_array("optimum", optimum).astype(int)
         self.position_name = position_name
 

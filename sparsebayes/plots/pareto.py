@@ -74,8 +74,10 @@ class ParetoDisplay:
         chosen=None,
     ):
         self.fpr = finite_array("fpr", fpr)
-        self.tpr = finite_array("tpr", tpr, self.fpr.shape)
-        self.n_kernels = finite_array("n_kernels", n_kernels, self.fpr.shape).astype(int)
+        self.tpr = finite_array("tpr", tpr, self.fpr.shape, like="fpr")
+        self.n_kernels = finite_array("n_kernels", n_kernels, self.fpr.shape, like="fpr").astype(
+            int
+        )
         if (other_fpr is None) != (other_tpr is None):
             raise ValueError(
                 f"other_fpr and other_tpr belong together, got {other_fpr!r} and {other_tpr!r}."

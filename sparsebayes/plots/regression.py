@@ -88,9 +88,9 @@ class RegressionDisplay:
         self.X = finite_array("X", X)
         self.grid = finite_array("grid", grid)
         targets = np.shape(mean)[1:] if np.ndim(mean) == 2 else ()
-        self.mean = finite_array("mean", mean, (len(self.grid), *targets))
-        self.std = finite_array("std", std, self.mean.shape)
-        self.y = finite_array("y", y, (len(self.X), *targets))
+        self.mean = finite_array("mean", mean, (len(self.grid), *targets), like="grid")
+        self.std = finite_array("std", std, self.mean.shape, like="mean")
+        self.y = finite_array("y", y, (len(self.X), *targets), like="X and mean")
         self.relevance = finite_array("relevance", relevance, (None, 1 + (targets or (1,))[0]))
         self.coverage = check_coverage(coverage)
         self.feature_name = feature_name

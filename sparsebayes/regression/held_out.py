@@ -26,7 +26,7 @@ from sparsebayes._support.calibration import (
     merged,
     normal_width,
 )
-from sparsebayes._support.limits.clock import OutOfTime
+from sparsebayes._support.fits.clock import OutOfTime
 from sparsebayes.basis import Basis
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.engine import Exact, Gaussian, InTurns, Solution, Solver

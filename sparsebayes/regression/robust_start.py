@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from sparsebayes._support.limits.clock import share_of_time, time_is_up
+from sparsebayes._support.fits.clock import share_of_time, time_is_up
 from sparsebayes.engine.model.design import Dense
 from sparsebayes.engine.model.exact import Exact
 from sparsebayes.engine.model.gaussian import Gaussian

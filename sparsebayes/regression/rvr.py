@@ -29,7 +29,7 @@ from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import as_folds, check_calibrate, normal_width
-from sparsebayes._support.limits.clock import OutOfTime
+from sparsebayes._support.fits.clock import OutOfTime
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS

@@ -75,7 +75,7 @@ class NoiseModel:
             family = None
             if basis.log_scales().size:
                 family = ScaleFamily(basis, self.X, counts, memory_budget(), ard=False)
-            price = Trace(0.5 * float(np.log(counts.sum())))
+            price = Trace(0.5 * float(np.log(max(counts.sum(), 1.0))))
             found = self._search(basis, price, sites, family)
             if not found.state.active.size:
                 return self

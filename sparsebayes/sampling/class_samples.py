@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from sparsebayes._support.data import check_inputs, check_labels
+from sparsebayes._support.data import check_inputs, check_labels, check_lengths
 from sparsebayes.classification import RVC
 from sparsebayes.classification.class_weight import prior_ratio, reweighted
 from sparsebayes.sampling.draws import Draws
@@ -191,8 +191,7 @@ class ClassificationSamples(BaseSamples):
             In nats.
         """
         X, y = check_inputs(self.optimum, X), check_labels(y)
-        if len(y) != len(X):
-            raise ValueError(f"y must have a label for each of {len(X)} rows, got {len(y)}.")
+        check_lengths(X, y)
         known = np.isin(y, self.classes_)
         if not known.all():
             raise ValueError(

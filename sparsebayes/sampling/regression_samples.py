@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from sparsebayes._support.data import check_inputs, check_numbers, check_size
+from sparsebayes._support.data import check_inputs, check_lengths, check_numbers, check_size
 from sparsebayes._support.validation import as_random_state, check_switches, whole_number
 from sparsebayes.regression import RVR
 from sparsebayes.sampling.draws import DrawMixture, Draws
@@ -156,8 +156,9 @@ class PosteriorSamples(BaseSamples):
         """
         X = check_inputs(self.optimum, X)
         y = check_size("y", check_numbers("y", y))
-        if y.shape != (len(X),):
-            raise ValueError(f"y must have a value for each of {len(X)} rows, got shape {y.shape}.")
+        if y.ndim != 1:
+            raise ValueError(f"y must have one dimension, got shape {y.shape}.")
+        check_lengths(X, y)
         y = y - self.optimum.offset_
         out, noise = np.empty(len(X)), 1.0 / self._draws.beta[:, None]
         for part in self._batches(len(X)):

@@ -195,6 +195,11 @@ def sample_posterior(
     priors = Priors(sets, limits, noise, per_alpha)
     regression = isinstance(optimum, RVR)
     inputs, targets, weights = optimum._check_data(X, y, sample_weight, labels=not regression)
+    if weights.sum() < 1.0:
+        raise ValueError(
+            f"sample_weight sums to {weights.sum():.3g}, less than one sample, and says next to "
+            "nothing of the noise; rescale the weights."
+        )
     model: SampledModel
     if isinstance(optimum, RVR):
         optimum.fit(X, targets, sample_weight=sample_weight)

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from sparsebayes._support.data import check_numbers, check_size, check_weights
+from sparsebayes._support.data import check_numbers, check_size, check_weights, finite_array
 from sparsebayes._support.optional import require
-from sparsebayes._support.validation import as_number, check_coverage, check_switches
+from sparsebayes._support.validation import LARGEST, as_number, check_coverage, check_switches
 
 Array = np.ndarray
-
-_SMALLEST = 1e-60  # standard deviation: squares of ratios are numbers
 
 
 def negative_log_predictive_density(
@@ -283,8 +281,13 @@ def _column(values: Any, name: str) -> Array:
 
 
 def _positive(std: Array) -> Array:
-    if not (std >= _SMALLEST).all():
+    if not (std > 0).all():
         raise ValueError(f"std must be positive, got {std.min():g} among its values.")
+    if std.min(initial=1.0) < 1.0 / LARGEST:
+        raise ValueError(
+            f"std has {std.min():g} among its values, and its square is out of range; rescale it, "
+            f"y and mean, so that it is at least {1.0 / LARGEST:g}."
+        )
     return std
 
 
@@ -314,4 +317,5 @@ def _averaged(values: Array, sample_weight: Any, per_sample: bool) -> Any:
         return values
     if sample_weight is None:
         return float(np.mean(values))
-    return float(np.average(values, weights=check_weights(sample_weight, values)))
+    weights = finite_array("sample_weight", sample_weight, values.shape)
+    return float(np.average(values, weights=check_weights(weights, values)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from sparsebayes._support.data import check_numbers
-from sparsebayes._support.validation import check_coverage, finite_number
+from sparsebayes._support.validation import as_number, check_coverage, finite_number
 from sparsebayes.scores.distributions import (
     crps,
     interval_coverage,
@@ -78,12 +79,16 @@ class PredictiveScorer:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a text, got {self.name!r}.")
-        if not callable(self.score):
+        if not callable(self.score) or isinstance(self.score, type):
             raise TypeError(
                 f"score must be a function such as sparsebayes.scores.crps, got {self.score!r}."
             )
         if self.coverage is not None:
             check_coverage(self.coverage)
+            if "coverage" not in signature(self.score).parameters:
+                raise ValueError(
+                    f"coverage is {self.coverage!r}, and {self.score!r} takes none; leave it out."
+                )
         finite_number("sign", self.sign)
 
     def __repr__(self) -> str:
@@ -114,6 +119,8 @@ class PredictiveScorer:
             self.score(*target, sample_weight=sample_weight, **more)
             for target in zip(*(values.T for values in columns), strict=True)
         ]
+        if any(as_number(one) is None for one in each):
+            raise TypeError(f"score must return a finite number, got {each} of {self.score!r}.")
         return self.sign * float(np.mean(each)) + 0.0  # not minus zero
 
     def set_score_request(self, *, sample_weight: bool | str | None = None) -> PredictiveScorer:

@@ -419,8 +419,9 @@ def test_models_on_disk(tmp_path, augment, options, monkeypatch):
 @pytest.mark.parametrize(
     "estimator",
     [
-        RVR(augment=True),
+        RVR(adapt=None, augment=True),
         classical(augment=True),
+        pytest.param(RVR(augment=True), marks=pytest.mark.slow),
         pytest.param(RVR(augment="fast"), marks=pytest.mark.slow),
         pytest.param(classical(augment="fast"), marks=pytest.mark.slow),
         pytest.param(classical(augment=2.0, multi_class="ovr"), marks=pytest.mark.slow),

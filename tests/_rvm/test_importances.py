@@ -249,9 +249,10 @@ SELECTORS = {
 }
 
 
+@pytest.mark.parametrize("n_draws", [3, pytest.param(N_DRAWS, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SELECTORS)
-def test_selection_by_coefficients(name):
-    assert hits(RVR("linear"), SELECTORS[name]) == N_DRAWS
+def test_selection_by_coefficients(name, n_draws):
+    assert hits(RVR("linear"), SELECTORS[name], n_draws) == n_draws
 
 
 @pytest.mark.parametrize("name", SELECTORS)

@@ -106,6 +106,7 @@ def named(name, calls):
     return error_bars.Probabilistic(name, fit, model.predict, model.kept)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_fits_only_what_is_missing(yacht):
     calls = []
     models = [named("a", calls), named("b", calls)]

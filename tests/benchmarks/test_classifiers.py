@@ -175,6 +175,7 @@ def test_scores_of_a_fit():
     assert record["warnings"] == ["RuntimeWarning"] and record["more"] == 1
 
 
+@pytest.mark.slow
 def test_all_models_are_fitted(monkeypatch):
     monkeypatch.setattr(models, "GRID_C", (1.0,))
     monkeypatch.setattr(models, "GRID_GAMMA", (1.0,))
@@ -328,6 +329,7 @@ def test_limits_of_crabs():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_routes_climb_the_same_evidence():
     iris = data.make_split("iris", 0)
     split = Split(iris.X[:45], iris.y[:45], iris.X_test, iris.y_test)

@@ -132,6 +132,7 @@ def waves(n_samples=30, n_targets=4):
     return Split(X[::2], y[::2], X[1::2], y[1::2])
 
 
+@pytest.mark.slow
 def test_targets_fitted_apart_stand_for_all():
     split = waves()
     first, last = (targets.apart(split, np.array([k])) for k in (0, 3))
@@ -237,6 +238,7 @@ def test_limits_of_outliers():
     assert [cell.strip() for cell in rows[outliers.PEER][7:10]] == ["–", "–", "–"]
 
 
+@pytest.mark.slow
 def test_models_are_fitted_with_and_without_outliers(monkeypatch):
     monkeypatch.setattr(outliers, "GRID", {"svr__C": (10.0,)})
     ((key, record),) = outliers.run(True, None, ["sinc"])
@@ -307,6 +309,7 @@ def test_limits_of_varying_noise():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rows_of_all_folds_count_alike():
     def line(n_test):
         X = np.linspace(-1, 1, 30)[:, None]

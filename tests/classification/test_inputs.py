@@ -268,7 +268,7 @@ def test_unfitted(method):
         ("tol", None, ValueError, r"tol must be a positive number .*, got None"),
         ("n_jobs", "all", (ValueError, TypeError), r"n_jobs"),
         ("n_jobs", 0, ValueError, r"n_jobs"),
-        ("random_state", "dice", ValueError, r"'dice' cannot be used to seed"),
+        ("random_state", "dice", ValueError, r"random_state must be None, .* got 'dice'"),
         ("verbose", "loud", ValueError, r"verbose must be a whole number >= 0, got 'loud'"),
         ("verbose", -1, ValueError, r"verbose must be a whole number >= 0, got -1"),
     ],

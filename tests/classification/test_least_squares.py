@@ -15,6 +15,7 @@ from sparsebayes.basis import RBF
 from sparsebayes.classification.least_squares import outputs
 from sparsebayes.classification.temperature import Temperature, find_temperature
 from sparsebayes.persistence import load, save
+from tests.sweeps import covering
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "bic": "bic", "gamma": Gamma(1e-3, 1e-3)}
@@ -93,19 +94,7 @@ def test_what_is_said_of_a_row_without_it():
     assert_allclose(signs[7] - (signs[7] - fitted[7]) / (1.0 - h[7]), without, rtol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("solver", "prior"),
-    [
-        pytest.param(
-            solver,
-            prior,
-            marks=[pytest.mark.slow] * (name == "gamma" and solver != "mackay"),
-            id=f"{solver}-{name}",
-        )
-        for solver in SOLVERS
-        for name, prior in PRIORS.items()
-    ],
-)
+@pytest.mark.parametrize(("solver", "prior"), covering(SOLVERS, PRIORS))
 def test_every_solver_and_prior(solver, prior):
     model = fit(solver=solver, prior=prior, random_state=0)
     assert model.score(NEW, LABELS) > 0.88

@@ -128,6 +128,18 @@ def test_errors_that_nobody_reads():
     assert reader_gone(["fly"], stderr=subprocess.STDOUT)[0] == 141
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("argv", [["--version"], ["inspect"], ["inspect", "--json"]])
+def test_a_disk_that_is_full(argv, model_file, monkeypatch, capsys):
+    """Standard output goes to a file on it."""
+    command = [*argv[:1], model_file, *argv[1:]] if argv != ["--version"] else argv
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(command) == 2
+    told = "sparsebayes: error: standard output: No space left on device\n"
+    assert capsys.readouterr().err == told
+
+
 def test_other_errors_of_files_are_told(capsys, folder):
     assert main(["inspect", "nothing.skops"]) == 2
     assert "nothing.skops: No such file or directory" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.utils.validation import NotFittedError
 
 from sparsebayes import RVR, Forecaster, ReducedRankGPR
-from sparsebayes.basis import RBF
+from sparsebayes.basis import RBF, Laplacian
 from sparsebayes.export import NotExportableError, to_json
 from sparsebayes.export.programs.differences import agree, largest_difference
 from sparsebayes.export.programs.forecasting import write_step
@@ -40,6 +40,13 @@ def test_program_is_the_model(name):
     X = inputs(program, 6 if isinstance(fitted, Forecaster) else 200)
     X = np.abs(X) if isinstance(fitted, Forecaster) else X
     assert_same(program.run(X), python(fitted, X), 1e-9)
+
+
+def test_targets_of_two_kernels_stay_in_order():
+    X, y = load_diabetes(return_X_y=True)
+    X, targets = 20.0 * X[:60, :3], np.column_stack([y[:60], X[:60, 2] * y[:60]])
+    fitted = RVR(RBF() + Laplacian(20.0), augment=True, adapt=None, calibrate=None).fit(X, targets)
+    assert_same(program_of(fitted).run(X), python(fitted, X), 1e-9)
 
 
 def test_every_operation_is_used():

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from sparsebayes._support import files
 from sparsebayes._support.files import write_files
 from sparsebayes.cli.parser import COMMANDS
 from sparsebayes.cli.reports.answer import write_outputs
+from sparsebayes.rows.files import open_file
 from tests.faults.__main__ import PARTS, run
 from tests.faults.at_once import at_once
 from tests.faults.children import in_child
@@ -114,6 +117,31 @@ def test_a_writer_is_interrupted_at_every_line(tmp_path):
         for path in (one, two):
             path.write_bytes(b"old")
     assert {(b"old", b"old"), (b"new", b"new")} <= set(found) and len(found) > 30
+
+
+def test_what_came_through_a_pipe_is_not_left(tmp_path, monkeypatch):
+    """Ctrl-C while it is read."""
+
+    class Pipe:
+        def __init__(self):
+            self.buffer, self.begun = self, False
+
+        def read(self, size):
+            if self.begun:
+                assert len(os.listdir(tmp_path)) == 1
+                raise KeyboardInterrupt
+            self.begun = True
+            return b"a,b\n"
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", Pipe())
+    try:
+        open_file("-")
+    except KeyboardInterrupt:
+        pass
+    else:
+        pytest.fail("it was not interrupted")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("share", [0.1, 0.8])

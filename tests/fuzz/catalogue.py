@@ -85,21 +85,7 @@ def _times(factor: float) -> Change:
     return lambda good: good * factor
 
 
-FACTORS = [
-    "1e300",
-    "1e200",
-    "1e160",
-    "1e100",
-    "1e60",
-    "1e30",
-    "1e-30",
-    "1e-60",
-    "1e-100",
-    "1e-160",
-    "1e-300",
-    "1e-320",
-    "-1",
-]
+FACTORS = (1e300, 1e200, 1e160, 1e100, 1e60, 1e30, 1e-30, 1e-60, 1e-100, 1e-160, 1e-300, -1.0)
 
 VALUES: dict[str, Change] = {
     "NaN": _with_cell(np.nan),
@@ -107,6 +93,7 @@ VALUES: dict[str, Change] = {
     "inf": _with_cell(np.inf),
     "-inf": _with_cell(-np.inf),
     **{f"times {factor:g}": _times(factor) for factor in FACTORS},
+    "denormal": lambda good: good * 1e-320,
     "one 1e300": _with_cell(1e300),
     "one 1e-300": _with_cell(1e-300),
     "one 1e12": _outlier,

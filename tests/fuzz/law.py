@@ -138,6 +138,8 @@ def not_finite(answer: Any, path: str = "answer") -> str | None:
         if scipy.sparse.issparse(answer):
             answer = answer.data
         array = np.asarray(answer)
+        if array.dtype == object:
+            array = np.array([value for value in array.ravel() if isinstance(value, float)])
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
             return f"{path} = {np.array2string(array, threshold=6)}"
         return None

@@ -14,7 +14,19 @@ import numpy as np
 
 from sparsebayes import engine, scores
 from tests.fuzz.law import Case
-from tests.fuzz.public import MADE, NAMES, X, Y, arguments, call, fitted, is_called, made, try_out
+from tests.fuzz.public import (
+    MADE,
+    NAMES,
+    X,
+    Y,
+    arguments,
+    call,
+    fitted,
+    is_called,
+    made,
+    path_of,
+    try_out,
+)
 from tests.fuzz.values import BAD, shown
 
 SECONDS = 10.0
@@ -100,10 +112,11 @@ def use(name: str, found: Any) -> Any:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """No prints, and threads in place of joblib's processes."""
+    """No prints, threads in place of joblib's processes, and files in a folder that is removed."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
+        contextlib.chdir(path_of("")),
         joblib.parallel_config("threading"),
     ):
         yield
@@ -123,8 +136,9 @@ def constructed(name: str, given: Mapping[str, str], *, by_setting: bool = False
     way = ".set_params" if by_setting else ""
     label = f"{name}{way}({', '.join(f'{key}={value}' for key, value in given.items())})"
     parts = tuple(part for value in values.values() for part in shown(value))
-    column = ("column",) if name.startswith("rows.") else ()  # the columns of a file are named
-    return Case(label, run, names=(*values, *column), shown=parts, seconds=SECONDS)
+    # Errors in a file begin with its name, and name the column.
+    known = ("column", str(values.get("path"))) if name.startswith("rows.") else ()
+    return Case(label, run, names=(*values, *known), shown=parts, seconds=SECONDS)
 
 
 def cases(rng: np.random.Generator) -> Iterator[Case]:

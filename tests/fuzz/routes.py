@@ -9,6 +9,7 @@ import copy
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -157,8 +158,9 @@ class Route:
     named: bool = True
 
 
+@cache
 def routes() -> list[Route]:
-    """All routes."""
+    """All routes; making them fits each estimator once."""
     return [*_functions(), *_fits(), *_methods()]
 
 
@@ -309,7 +311,8 @@ def learned(model: Any, data: dict[str, Any]) -> dict[str, Any]:
         if hasattr(model, name)
     }
     if isinstance(model, Forecaster):
-        future = {"X": EXOGENOUS[:AHEAD, : model.n_features_in_]} if model.n_inputs_ else {}
+        first = next(iter(model.forecasters_.values())) if hasattr(model, "forecasters_") else model
+        future = {"X": EXOGENOUS[:AHEAD, : first.n_features_in_]} if first.n_inputs_ else {}
         told["forecast"] = _with_std(model.predict(AHEAD, return_std=True, **future))
         return told | {"interval": model.predict_interval(AHEAD, **future)}
     inputs = data.get("X")
@@ -339,7 +342,7 @@ def _probabilities(found: Any) -> Any:
 
 
 NUMBERS: dict[str, Callable[[Any], Any]] = {
-    "Denoised": lambda found: [found.signal, found.std, found.noise_variance, found.log_evidence],
+    "Denoised": lambda found: [found.signal, found.std, found.noise_variance],
     "Comparison": lambda found: found.to_dict(),
     "Statistics": lambda found: [found.n, found.energy, found.moments, found.gram],
     "PosteriorSamples": lambda found: found.predict(X, return_std=True),

@@ -53,7 +53,7 @@ BAD: dict[str, Callable[[], Any]] = {
     "int": lambda: int,
     "RVR": lambda: RVR,
     "RBF": lambda: RBF,
-    "lambda": lambda: lambda *given: None,
+    "lambda": lambda: lambda *given, **named: None,
     "RBF()": RBF,
     "fitted": _fitted,
     "float32": lambda: np.float32(0.5),
@@ -73,8 +73,10 @@ DESCRIBED = {
     "None": ("NaN", "missing"),
     "nan": ("NaN",),
     "inf": ("infinity",),
-    "-inf": ("infinity",),
+    "-inf": ("infinity", "Negative"),
     "-1": ("Negative",),
+    "0": ("non-zero",),
+    "()": ("[]",),
 }
 
 
@@ -91,6 +93,8 @@ def shown(value: Any) -> tuple[str, ...]:
         parts += [str(len(value)), "empty"]
     if isinstance(value, str):
         parts.append("1 name")
+    if np.isscalar(value):
+        parts += ["()", "scalar"]
     if isinstance(value, list | np.ndarray):
         array = np.asarray(value, dtype=object)
         parts += [str(array.shape), *map(str, array.shape), "NaN", "nan"]

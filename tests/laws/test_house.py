@@ -212,7 +212,9 @@ def test_no_class_name_is_used_twice():
 def test_all_docstrings_are_run():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = re.search(r"^test:.*?(?=^\S)", makefile, re.DOTALL | re.MULTILINE)
-    assert "pytest --doctest-modules sparsebayes" in recipe[0]
+    examples = re.search(r"^DOC_TESTS = (.*)$", makefile, re.MULTILINE)
+    assert "--doctest-modules sparsebayes" in examples[1]
+    assert "$(DOC_TESTS)" in recipe[0]
     assert "lint-imports" in recipe[0]
 
 

@@ -1,6 +1,6 @@
 """`python -m tests.mutations`: put faults into a copy of the tree, and see which tests find them.
 
-Those that found a fault before come first, then the tests of the file, of its folders, and all
+The test that found a fault before comes first, then those of the file, of its folders, and all
 quick ones. What a test finds counts only if the same test passes without the fault.
 """
 
@@ -68,10 +68,9 @@ def find(tree: Path, fault: Fault, near: bool, seconds: float) -> str | None:
 
 
 def stages(tree: Path, fault: Fault, near: bool) -> list[list[str]]:
-    """Where to look: the first tests, those of the file, of its folder, of its package, all."""
+    """Where to look: the first test, those of the file, of its folder, of its package, all."""
     tests, file = Path("tests"), Path(fault.file)
     places = [
-        [tests / fault.first],
         [tests / file.parent / f"test_{file.name}"],
         [tests / file.parent],
         [tests / file.parts[0], tests / "laws"],
@@ -81,7 +80,8 @@ def stages(tree: Path, fault: Fault, near: bool) -> list[list[str]]:
         [str(place) for place in some if (tree / place).exists()]
         for some in (places[:-1] if near else places)
     ]
-    return [some for k, some in enumerate(there) if some and some not in there[:k]]
+    wider = [some for k, some in enumerate(there) if some and some not in there[:k]]
+    return [[f"tests/{fault.first}"], *wider]
 
 
 @contextmanager

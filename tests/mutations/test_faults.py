@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 def test_applies(fault):
     text = (ROOT / "sparsebayes" / fault.file).read_text(encoding="utf-8")
     with_fault = faulty(text, fault)
-    assert (ROOT / "tests" / fault.first).is_file()
+    file, _, name = fault.first.partition("::")
+    assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8")
     assert ast.dump(ast.parse(with_fault)) != ast.dump(ast.parse(text))
 
 
@@ -34,13 +35,13 @@ def test_a_text_that_is_gone_is_an_error(text):
 
 
 def test_the_nearest_tests_come_first():
-    fault = Fault("one", "engine/linalg.py", "laws/test_solvers.py", "a = 1", "a = 2")
+    fault = Fault("one", "engine/linalg.py", "laws/test_solvers.py::test_laws", "a = 1", "a = 2")
     assert stages(ROOT, fault, near=False) == [
-        ["tests/laws/test_solvers.py"],
+        ["tests/laws/test_solvers.py::test_laws"],
         ["tests/engine/test_linalg.py"],
         ["tests/engine"],
         ["tests/engine", "tests/laws"],
         ["tests"],
     ]
-    other = fault._replace(file="engine/incomplete_gamma.py", first="engine")
-    assert stages(ROOT, other, near=True) == [["tests/engine"], ["tests/engine", "tests/laws"]]
+    other = fault._replace(file="engine/incomplete_gamma.py")
+    assert stages(ROOT, other, near=True)[1:] == [["tests/engine"], ["tests/engine", "tests/laws"]]

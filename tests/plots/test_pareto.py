@@ -106,10 +106,11 @@ def test_errors(model):
         ParetoDisplay.from_estimator(ParetoClassifier())
     with pytest.raises(ValueError, match="y is missing"):
         ParetoDisplay.from_estimator(model, X_NEW)
-    with pytest.raises(ValueError, match="chosen must be below .*, got 10000"):
+    with pytest.raises(ValueError, match=r"chosen must be below .*, got 10000"):
         ParetoDisplay.from_estimator(model, chosen=10_000)
 
 
+@pytest.mark.slow
 def test_experiment_on_small_data(tmp_path, monkeypatch):
     parts = {"X_train": X, "y_train": Y, "X_test": X_NEW, "y_test": Y_NEW}
     np.savez(tmp_path / "ripley_synth.npz", **parts)

@@ -278,7 +278,7 @@ def test_classification_refusals(moons, sinc):
         draw(model, np.full_like(X, np.nan), y)
     with pytest.raises(ValueError, match=r"grid_resolution must be .* >= 2, got 1"):
         draw(model, X, y, grid_resolution=1)
-    with pytest.raises(ValueError, match="margin must be a number >= 0 and .* got -1"):
+    with pytest.raises(ValueError, match=r"margin must be a number >= 0 and .* got -1"):
         draw(model, X, y, margin=-1)
     with pytest.raises(ValueError, match="feature_names must be two names, got 'ab'"):
         draw(model, X, y, feature_names="ab")

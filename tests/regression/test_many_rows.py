@@ -100,6 +100,7 @@ def test_the_default_learns_scales_and_centres_from_some_rows() -> None:
     assert all(tuple(row) in rows for row in model.relevance_vectors_)
 
 
+@pytest.mark.slow
 def test_samples_of_the_posterior_have_the_same_functions(wave) -> None:
     X, y = wave
     model = RVR(RBF(0.7), calibrate=None).fit(X, y)

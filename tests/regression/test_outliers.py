@@ -12,6 +12,7 @@ from sparsebayes import RVR, Gamma, StudentT, sample_posterior
 from sparsebayes._support.calibration import Forecast, most_likely, normal_width
 from sparsebayes.basis import RBF
 from sparsebayes.persistence import load, save
+from tests.sweeps import covering
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "bic": "bic", "gamma": Gamma(1e-3, 1e-3)}
@@ -57,8 +58,7 @@ def test_outliers_do_no_harm(seed):
     assert np.all(np.diff(robust.evidence_path_) >= 0.0)
 
 
-@pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("solver", "prior"), covering(SOLVERS, PRIORS))
 def test_every_solver_and_prior(solver, prior):
     options = {"solver": solver, "prior": prior, "random_state": 0}
     found = RVR(noise=StudentT(), **options).fit(X, Y)

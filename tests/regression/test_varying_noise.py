@@ -12,6 +12,7 @@ from sparsebayes._rvm.noise import NoiseVariance
 from sparsebayes.basis import RBF
 from sparsebayes.persistence import load, save
 from sparsebayes.regression.held_out import HeldOut
+from tests.sweeps import covering
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "bic": "bic", "gamma": Gamma(1e-3, 1e-3)}
@@ -86,8 +87,7 @@ def test_what_rows_held_out_say(monkeypatch):
     assert_allclose(told[3], 2.0 * told[0], rtol=0.05)
 
 
-@pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("solver", "prior"), covering(SOLVERS, PRIORS))
 def test_every_solver_and_prior(solver, prior):
     found = RVR(noise="varying", solver=solver, prior=prior, random_state=0).fit(X, Y)
     std = found.predict([[-4.0], [4.0]], return_std=True)[1]

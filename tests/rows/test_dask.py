@@ -42,17 +42,23 @@ def in_this_thread():
         yield
 
 
-@pytest.fixture
-def cluster():
+@pytest.fixture(scope="module")
+def workers():
     """Two worker processes with 1 GiB each."""
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit="1GiB", dashboard_address=None
         ) as started,
-        distributed.Client(started) as client,
-        dask.config.set(scheduler=client),
+        distributed.Client(started, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def cluster(workers):
+    """The same as what computes."""
+    with workers.as_current(), dask.config.set(scheduler=workers):
+        yield workers
 
 
 def _patience(count: int, dask_scheduler=None) -> None:
@@ -67,7 +73,7 @@ def same(model: RVR, other: RVR, X: Array) -> None:
     assert model.predict(X[:200]) == pytest.approx(other.predict(X[:200]), abs=1e-7)
 
 
-@pytest.mark.parametrize("centres", [points(), 150])
+@pytest.mark.parametrize("centres", [points(), pytest.param(150, marks=pytest.mark.slow)])
 def test_a_cluster_finds_the_model_of_memory(cluster, centres) -> None:
     X, y = sample()
     model = RVR(RBF(0.9, centres=centres), **CLASSICAL)
@@ -138,6 +144,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, monkeypatch, tmp_path)
     same(model, expected, X)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_again_and_again(cluster, monkeypatch, tmp_path) -> None:
     cluster.run_on_scheduler(_patience, count=0)
     X, y = sample(4000)
@@ -145,10 +152,13 @@ def test_a_worker_that_dies_again_and_again(cluster, monkeypatch, tmp_path) -> N
     for file in files:
         open(file, "w").close()
     killed(monkeypatch, files)
-    with pytest.raises(RuntimeError, match=r"up to 1000 rows.*RBF\(centres="):
-        RVR(RBF(0.9, centres=points()), **CLASSICAL).fit(
-            da.from_array(X, chunks=(1000, 2)), da.from_array(y, chunks=1000)
-        )
+    try:
+        with pytest.raises(RuntimeError, match=r"up to 1000 rows.*RBF\(centres="):
+            RVR(RBF(0.9, centres=points()), **CLASSICAL).fit(
+                da.from_array(X, chunks=(1000, 2)), da.from_array(y, chunks=1000)
+            )
+    finally:
+        cluster.run_on_scheduler(_patience, count=3)  # as it was
 
 
 def test_labels(cluster) -> None:
@@ -262,3 +272,11 @@ def test_dask_is_not_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_blocks_some_of_whose_sizes_are_not_known_are_counted() -> None:
+    X = np.arange(20.0).reshape(10, 2)
+    known, unknown = da.from_array(X[:4], chunks=4), da.from_array(X[4:], chunks=6)
+    joined = da.concatenate([known, unknown[unknown[:, 0] > 9.0]])
+    assert np.isnan(joined.chunks[0]).tolist() == [False, True]
+    assert DaskRows(joined, np.zeros(9), None, labels=False).sizes == [4, 5]

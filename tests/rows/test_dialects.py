@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sparsebayes.rows import CSV
+from sparsebayes.rows.dialect import dialect
 from sparsebayes.rows.dialect.numerals import Numerals, decimal_told_by, is_missing, unit_of
 from sparsebayes.rows.dialect.reading import Reading
 from sparsebayes.rows.files import open_file
@@ -175,3 +176,15 @@ def test_fractions_of_a_sheet_stay_fractions(tmp_path):
         open_file(path)
     found = columns_of(open_file(path, Reading(decimal=",")))
     assert found == {"t": [1.234, 2.345, 3], "v": [1.5, 2.5, 3.5]}
+
+
+def test_a_line_of_which_the_end_was_not_looked_at_tells_nothing(tmp_path, monkeypatch):
+    text = "a;b\n" + "".join(f"{k};{1.5 * k:.1e}\n" for k in range(1, 9))
+    path = tmp_path / "d.csv"
+    path.write_text(text)
+    file, whole = open_file(path), text.split("\n")
+    for count in range(text.index("\n3;") + 1, len(text)):
+        monkeypatch.setattr(dialect, "_CHARACTERS", count)
+        *lines, last = dialect._first_lines(file._bytes, "utf-8")
+        assert last == "" and lines == whole[: len(lines)], text[:count]
+        assert open_file(path).dialect == file.dialect

@@ -217,7 +217,10 @@ class Gaussian:
         """
         if self.levels is None or self.noise_variance is not None or self.n_targets == 1:
             return self
-        factors = np.sqrt(misfits + 2.0 * self.noise_rate / self.levels**2)
+        squares = misfits + 2.0 * self.noise_rate / self.levels**2
+        if not (squares > 0.0).all():  # lost in rounding
+            return self
+        factors = np.sqrt(squares)
         factors = factors / np.exp(np.mean(np.log(factors)))
         return replace(self, target=self.target / factors, levels=self.levels * factors)
 

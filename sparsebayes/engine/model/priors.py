@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from sparsebayes._support.guesses.answers import guided
-from sparsebayes._support.validation import as_number, finite_number
+from sparsebayes._support.validation import LARGEST, as_number, finite_number
 from sparsebayes.engine.incomplete_gamma import log_gamma_mass
 from sparsebayes.engine.linalg import fold, fold_matrix, half_solve_transposed
 from sparsebayes.engine.model.prior import Prior, Separable
@@ -120,7 +120,7 @@ class Smoothness(Separable):
     for_labels = False  # g would move with the weights; S08 2.11 takes `Trace`
 
     def __post_init__(self) -> None:
-        finite_number("c of Smoothness", self.c, 0.0)
+        finite_number("c of Smoothness", self.c, 0.0, LARGEST)
 
     @property
     def price(self) -> float:  # type: ignore[override]
@@ -229,7 +229,7 @@ class Trace(Prior):
     relative = True
 
     def __post_init__(self) -> None:
-        finite_number("c of Trace", self.c, 0.0)
+        finite_number("c of Trace", self.c, 0.0, LARGEST)
 
     @property
     def price(self) -> float:  # type: ignore[override]
@@ -282,6 +282,10 @@ class Trace(Prior):
         return likelihood_gain(alpha, s, q2 - 2.0 * self.c * g)
 
 
+def _in_range(*values: float) -> bool:
+    return all(1.0 / LARGEST <= value <= LARGEST for value in values)
+
+
 @guided
 @dataclass(frozen=True)
 class Gamma(Separable):
@@ -322,11 +326,13 @@ class Gamma(Separable):
 
     def __post_init__(self) -> None:
         a, b = as_number(self.a), as_number(self.b)
-        if a is None or b is None or min(a, b) < 0 or (a > 0) != (b > 0):
+        if a is None or b is None or not (a == b == 0 or _in_range(a, b)):
             raise ValueError(
-                "Gamma needs finite a and b, both positive or both zero, "
+                "Gamma needs finite a and b from 1e-60 to 1e60, both positive or both zero, "
                 f"got {self.a!r} and {self.b!r}."
             )
+        for name, value in (("a", a), ("b", b)):  # whole numbers may be too large for NumPy
+            object.__setattr__(self, name, value)
 
     def shared(self, count: int) -> Gamma:
         return self if count == 1 else Gamma(self.a / count, self.b / count)

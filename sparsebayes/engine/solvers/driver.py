@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from sparsebayes._support.limits.clock import STOPPED, time_is_up
+from sparsebayes._support.fits.clock import STOPPED, time_is_up
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.posterior import CREDIBLE, State
 from sparsebayes.engine.model.problem import Problem

@@ -9,7 +9,7 @@ watch over both. Gains are in nats.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +55,16 @@ class Effort:
         for name in ("threshold", "share"):
             positive_number(f"{name} of Effort", getattr(self, name))
         whole_number("steps of Effort", self.steps, 0)
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float) and value == np.inf
+
+
+_LEAST = {"falling": 1.001} | dict.fromkeys(
+    ("depth", "deep", "shallow", "stall", "loose", "raised", "shared_factor"), 1e-12
+)
+"""The least of numbers that are divided by, or that a search would not end without."""
 
 
 @guided
@@ -294,14 +304,18 @@ class Policy:
     def __post_init__(self) -> None:
         for one in fields(self):
             value, called = getattr(self, one.name), f"{one.name} of Policy"
+            default: Any = one.default
             if one.type == "int":
                 whole_number(called, value, 0)
-            elif one.type == "float" and not (isinstance(value, Real) and value == np.inf):
-                finite_number(called, value, 0.0)
+            elif one.type == "float" and not (one.name == "far" and _is_infinite(value)):
+                most = 1.0 if default < 1.0 else 1e15  # a share, or a number
+                finite_number(called, value, _LEAST.get(one.name, 0.0), most)
             elif one.type == "Effort" and not isinstance(value, Effort):
                 raise TypeError(f"{called} must be an Effort, got {value!r}.")
-            elif one.type.startswith("tuple") and not isinstance(value, tuple):
-                raise TypeError(f"{called} must be a tuple like {one.default!r}, got {value!r}.")
+            elif one.type.startswith("tuple"):
+                free = one.type.endswith("...]")
+                if not isinstance(value, tuple) or not (free or len(value) == len(default)):
+                    raise TypeError(f"{called} must be a tuple like {default!r}, got {value!r}.")
 
     def worth(self, tol: float) -> float:
         """Tell what a round of growth or search has to gain to be followed by another.

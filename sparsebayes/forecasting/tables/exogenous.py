@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.data import check_columns
 from sparsebayes.forecasting.tables.timeline import Timeline, given_index, read_inputs
 
 Array = np.ndarray
@@ -53,10 +54,13 @@ def training_inputs(
             raise ValueError(
                 f"{name} must have a row for each of the {n_times} values of y, got {len(inputs)}."
             )
+        check_columns(name, inputs)
         return inputs, _names(X)
     places = _rows_at(own, index, y, name)
     rows = X.iloc[places] if hasattr(X, "iloc") else np.asarray(X)[places]
-    return read_inputs(rows, name)[0], _names(X)
+    inputs, _ = read_inputs(rows, name)
+    check_columns(name, inputs)
+    return inputs, _names(X)
 
 
 def _rows_at(own: Any, index: Any, y: Array | None, name: str) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.data import remedies
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting.tables.panel import Panel, listed
 from sparsebayes.forecasting.tables.timeline import given_index
@@ -30,7 +31,8 @@ def inputs_of_each(panel: Panel, X: Any, name: str = "X") -> list[Any]:
         return _separated(panel, X, name)
     if given_index(X) is not None or panel.rows is None:
         return [X] * len(panel.names)
-    rows = np.asarray(X)
+    with remedies(name):
+        rows = np.asarray(X)
     given = int(panel.rows[-1]) + 1
     if rows.ndim > 2 or len(rows) != given:
         raise ValueError(

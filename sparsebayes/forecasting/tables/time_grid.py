@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,9 +93,9 @@ def _of_dates(index: Any, name: str) -> TimeGrid:
             f"The index of {name} has {len(index)} dates and no frequency, which cannot be "
             f"inferred from fewer than {_LEAST}; set it with {name}.asfreq(...)."
         )
-    found = pandas.infer_freq(index)
-    if found is not None and not found.startswith("WOM"):
-        return _whole(pandas.tseries.frequencies.to_offset(found), index)
+    found = _inferred(index)
+    if found is not None and not _of_weekday(found):
+        return _whole(found, index)
     sparse = None
     for offset, places in (*_weekday_of_month(index, found), *_candidates(index)):
         if not too_sparse(places):
@@ -115,14 +116,27 @@ def _of_dates(index: Any, name: str) -> TimeGrid:
     raise AssertionError  # one of the two has raised
 
 
-def _weekday_of_month(index: Any, found: str | None) -> Iterator[tuple[Any, Array]]:
-    """Such as the third Friday, which pandas infers also of every third month or with gaps."""
+def _inferred(index: Any) -> Any:
+    """The offset between all dates, None if they differ."""
     pandas = require("pandas", "A series with an index")
+    asked = "future.infer_freq_returns_offset"  # since pandas 3.1; before, it is a string
+    known = hasattr(pandas.options.future, asked.partition(".")[2])
+    with pandas.option_context(asked, True) if known else nullcontext():
+        return pandas.tseries.frequencies.to_offset(pandas.infer_freq(index))
+
+
+def _of_weekday(offset: Any) -> bool:
+    """Whether it is one such as the third Friday of a month."""
+    return offset.freqstr.startswith("WOM")
+
+
+def _weekday_of_month(index: Any, found: Any) -> Iterator[tuple[Any, Array]]:
+    """Such as the third Friday, which pandas infers also of every third month or with gaps."""
     if found is not None:
         months = (12 * index.year + index.month).to_numpy().astype(np.int64)
         n = _most_common(np.diff(months))
         if not (np.diff(months) % n).any():
-            yield n * pandas.tseries.frequencies.to_offset(found), (months - months[0]) // n
+            yield n * found, (months - months[0]) // n
 
 
 def _candidates(index: Any) -> Iterator[tuple[Any, Array]]:
@@ -141,7 +155,7 @@ def _candidates(index: Any) -> Iterator[tuple[Any, Array]]:
         numbers = days.to_numpy().astype("datetime64[D]")
         between = np.diff(numbers).astype(np.int64)
         step = _most_common(between)
-        if step == 1 and (days.dayofweek < 5).all() and (between >= 3).any():
+        if step == 1 and (days.day_of_week < 5).all() and (between >= 3).any():
             business = np.busday_count(numbers[0], numbers)
             yield pandas.offsets.BusinessDay(1), np.asarray(business, dtype=np.int64)
         if not (between % step).any():
@@ -177,9 +191,9 @@ def _completed(index: Any, offset: Any, places: Array) -> TimeGrid | None:
     complete = pandas.date_range(index[0], periods=int(places[-1]) + 1, freq=offset)
     if len(complete) <= places[-1] or (complete[places] != index).any():
         return None
-    usual = pandas.infer_freq(complete)
-    if usual is not None and not usual.startswith("WOM"):
-        complete.freq = pandas.tseries.frequencies.to_offset(usual)
+    usual = _inferred(complete)
+    if usual is not None and not _of_weekday(usual):
+        complete.freq = usual
     complete = complete.as_unit(index.unit).rename(index.name)
     return TimeGrid(complete.freq, complete, places)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebayes._support.data import check_plain, check_size
 from sparsebayes._support.optional import require
 from sparsebayes.forecasting.tables.time_grid import season_lengths, time_grid
 from sparsebayes.forecasting.transforms import ValueTransform
@@ -321,17 +322,18 @@ def read_inputs(X: Any, name: str = "X") -> tuple[Array, Any]:
 
 
 def _numbers(values: Any, name: str) -> Array:
-    """As floats, with NaN for what is missing."""
+    """As floats whose squares are numbers, with NaN for what is missing."""
     try:
-        array = values if np.ma.isMaskedArray(values) else np.asarray(values)
+        array = np.asarray(check_plain(name, values, gaps=True))
         if array.dtype.kind == "c":
             raise TypeError("complex numbers")
         if array.dtype.kind == "O":
             array = np.where(_absent(array), np.nan, array)
         array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}") from error
-    return array.filled(np.nan) if isinstance(array, np.ma.MaskedArray) else array
+    check_size(name, array[np.isfinite(array)])
+    return array
 
 
 def _absent(array: Array) -> Array:

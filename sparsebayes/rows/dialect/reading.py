@@ -57,7 +57,8 @@ class Reading:
                     "are, and others that Python has."
                 ) from None
         whole = isinstance(self.header, int) and not isinstance(self.header, bool)
-        if not (self.header in (None, "none") or (whole and int(self.header or 0) >= 1)):
+        word = self.header is None or (isinstance(self.header, str) and self.header == "none")
+        if not (word or (whole and int(self.header or 0) >= 1)):
             raise ValueError(
                 f"header must be the number of a line, 1 or more, or 'none', got {self.header!r}."
             )

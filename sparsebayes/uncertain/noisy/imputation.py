@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logsumexp, ndtri
 from scipy.stats import qmc
 
-from sparsebayes._support.limits.clock import share_of_time, time_is_up
+from sparsebayes._support.fits.clock import share_of_time, time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import whole_number
 from sparsebayes.engine.linalg import one_thread

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from sparsebayes.uncertain.noisy.mixture import Process
 from sparsebayes.uncertain.noisy.space import NoisyData, Space
 
 Array = np.ndarray
+
+DRAWN = ("samples_",)  # attributes that hold inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,17 @@ class Learned:
     converged: bool
     remedy: str
     attributes: dict[str, Any] = field(default_factory=dict)
+
+    def moved(self, shift: Array) -> Learned:
+        """The same for inputs that are this much larger."""
+        drawn = {name: self.attributes[name] + shift for name in DRAWN if name in self.attributes}
+        return replace(
+            self,
+            data=replace(self.data, X=self.data.X + shift),
+            inputs=self.inputs + shift,
+            processes=[replace(each, inputs=each.inputs + shift) for each in self.processes],
+            attributes={**self.attributes, **drawn},
+        )
 
 
 class LearningMethod(GuidedMixin, BaseEstimator, ABC):

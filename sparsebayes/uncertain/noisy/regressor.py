@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.options import as_noise
 from sparsebayes._support.data import check_fit
+from sparsebayes._support.fits.clock import time_is_up
+from sparsebayes._support.fits.timed import timed
 from sparsebayes._support.guesses.mixin import GuidedMixin
 from sparsebayes._support.guesses.values import hint
-from sparsebayes._support.limits.clock import time_is_up
-from sparsebayes._support.limits.timed import timed
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.summary import NamedSummaryMixin
@@ -41,6 +41,9 @@ METHODS: dict[str, type[LearningMethod]] = {
 }
 FEW = 100  # samples up to which stochastic EM, the most accurate, takes some seconds
 NOISE = (1e-8, 10.0)  # bounds of the output noise, in units of the variance of the targets
+Array = np.ndarray
+
+FAR = 1e4  # standard deviations: squares of so large inputs have lost half of their digits
 FACTOR = (0.01, (1e-6, 1.0))  # input noise to begin with and its bounds, in variances of the inputs
 
 
@@ -207,7 +210,8 @@ class NoisyInputGPR(
             check_squared_exponential(kernel, X.shape[1])
         noise, bounds = noise_start(white, fixed, variance, NOISE)
         estimated = variances is None
-        data = NoisyData(target, X, X.var(axis=0)[None] if variances is None else variances)
+        shift = distance_from_zero(X)
+        data = NoisyData(target, X - shift, X.var(axis=0)[None] if variances is None else variances)
         space = Space(
             kernel,
             noise,
@@ -219,7 +223,8 @@ class NoisyInputGPR(
         )
         rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         reporter = Reporter(type(self).__name__, self.verbose)
-        self._store(method, offset, method.learn(space, data, variance, rng, reporter))
+        found = method.learn(space, data, variance, rng, reporter)
+        self._store(method, offset, found.moved(shift) if shift.any() else found)
         return self
 
     def _store(self, method: LearningMethod, offset: float, found: Learned) -> None:
@@ -247,6 +252,12 @@ class NoisyInputGPR(
 
     def predictive(self) -> InputMixture:
         return self._mixture
+
+
+def distance_from_zero(X: Array) -> Array:
+    """The means of inputs that lie far from zero, as time stamps do: differences lose digits."""
+    mean, spread = X.mean(axis=0), X.std(axis=0)
+    return np.where(np.abs(mean) > FAR * spread, mean, 0.0)
 
 
 def as_method(method: Any, n_samples: int) -> LearningMethod:

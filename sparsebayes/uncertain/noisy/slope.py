@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import positive_number, whole_number
 from sparsebayes.engine.linalg import one_thread, own_threads

@@ -13,8 +13,8 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Product
 
-from sparsebayes._support.data import LARGEST, check_plain
-from sparsebayes._support.limits.clock import end_in_time
+from sparsebayes._support.data import check_plain, check_size
+from sparsebayes._support.fits.clock import end_in_time
 from sparsebayes.engine.noisy_gp import Theta
 
 Array = np.ndarray
@@ -77,16 +77,20 @@ def check_input_noise(input_noise: Any, X: Array) -> Array | None:
         raise ValueError(f"input_noise must be 'estimate' or variances >= 0, got {input_noise!r}.")
     n, D = X.shape
     try:
-        values = np.asarray(check_plain("input_noise", input_noise), dtype=np.float64)
+        values = np.asarray(check_plain("input_noise", input_noise))
+        if values.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"input_noise must be 'estimate' or variances >= 0, got {input_noise!r}."
         ) from error
-    if not np.all(values >= 0) or np.any(values > LARGEST):
+    if not np.all(np.isfinite(values)) or np.any(values < 0):
         raise ValueError(
-            f"input_noise holds variances, which must be >= 0 and at most {LARGEST:g}; got "
-            f"{values[~((values <= LARGEST) & (values >= 0))].ravel()[0]}."
+            "input_noise holds variances, which must be finite and >= 0; got "
+            f"{values[~(np.isfinite(values) & (values >= 0))].ravel()[0]}."
         )
+    check_size("input_noise", values)
     if values.shape == (n,) == (D,) and n > 1:
         raise ValueError(
             f"input_noise has length {n}, which fits the {n} samples and the {D} inputs; give it "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparsebayes._support.limits.clock import share_of_time, time_is_up
+from sparsebayes._support.fits.clock import share_of_time, time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import positive_number, whole_number
 from sparsebayes.engine.linalg import one_thread

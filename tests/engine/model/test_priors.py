@@ -107,7 +107,7 @@ def test_gamma_refuses_improper_parameters(a, b):
 
 @pytest.mark.parametrize("c", [-1.0, np.inf, np.nan])
 def test_smoothness_refuses_a_bad_c(c):
-    with pytest.raises(ValueError, match="c >= 0"):
+    with pytest.raises(ValueError, match=r"c of Smoothness must be a (finite )?number"):
         Smoothness(c)
 
 

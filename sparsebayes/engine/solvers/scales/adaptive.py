@@ -24,7 +24,7 @@ from operator import itemgetter
 import numpy as np
 from scipy.optimize import minimize
 
-from sparsebayes._support.limits.clock import end_in_time, share_of_time, time_is_up
+from sparsebayes._support.fits.clock import end_in_time, share_of_time, time_is_up
 from sparsebayes.engine.model.design import Dense
 from sparsebayes.engine.model.posterior import State
 from sparsebayes.engine.model.problem import AdaptableProblem

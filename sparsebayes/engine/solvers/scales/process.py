@@ -23,7 +23,7 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from sparsebayes._support.limits.clock import time_is_up
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.solvers.scales.family import CovarianceFamily

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import RVC, RVR, Forecaster, NoisyInputGPR, ParetoClassifier, ReducedRankGPR
-from sparsebayes._support.limits import clock
+from sparsebayes._support.fits import clock
 from sparsebayes.engine import Stop
 
 rng = np.random.default_rng(0)

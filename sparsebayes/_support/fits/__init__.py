@@ -1,0 +1,1 @@
+"""Fits that are whole or not at all, and within their time."""
