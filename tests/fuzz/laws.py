@@ -186,8 +186,8 @@ class Laws:
 
 
 NAMES = tuple(name for name in vars(Laws) if not name.startswith("_"))
-# On real sets the order of the rows decides now and then between ends that are further apart: sonar,
-# rows 837, 11 nats; yacht, rows 837, 42 nats between weights and repeated rows. These are left out.
+# On real sets the order of the rows decides now and then between ends that are further apart:
+# sonar, rows 837, 11 nats; yacht, rows 837, 42 nats between weights and repeated rows.
 SEARCHED = "rows_in_another_order", "weights_are_repetitions"
 
 
