@@ -60,7 +60,7 @@ types: $(STAMP)
 
 test: lint types
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --doctest-modules sparsebayes -n 2 -q
+	$(BIN)/python $(DOC_TESTS)
 	$(BIN)/python $(QUICK_TESTS)
 
 test-slow: $(STAMP)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tests.fuzz import functions, inputs, laws, parameters
+from tests.fuzz import functions, inputs, parameters
+from tests.fuzz.fits import laws
 from tests.fuzz.law import Case
 
 PARTS: dict[str, Callable[[np.random.Generator], Iterator[Case]]] = {

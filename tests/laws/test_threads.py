@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from sparsebayes import RVR
+from sparsebayes import RVR, LeaveOneOutGPR, NoisyInputGPR, ReducedRankGPR
 from sparsebayes.basis import RBF
 from sparsebayes.engine.linalg import one_thread, own_threads
+from sparsebayes.gp import leave_one_out, support
+from sparsebayes.uncertain.noisy import slope
 
 LARGE, SMALL = 1e9, 1e3
 
@@ -163,3 +165,26 @@ def test_fits_in_threads():
         with pytest.raises(ValueError, match="this one fails"):
             bad.result(timeout=60)
     assert set(sizes()) == {2}
+
+
+@pytest.mark.parametrize(
+    ("model", "module", "name"),
+    [
+        (LeaveOneOutGPR(), leave_one_out, "loo_log_predictive"),
+        (ReducedRankGPR(n_support=5, n_cycles=1), support, "_factor"),
+        (NoisyInputGPR(input_noise=0.1, method="slope"), slope, "evaluate"),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_processes_are_fitted_by_one_thread(model, module, name, monkeypatch):
+    """Two add in another order, and wait for each other where others use the processor."""
+    seen, called = set(), getattr(module, name)
+
+    def noted(*args, **kwargs):
+        seen.update(sizes())
+        return called(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, noted)
+    X = np.linspace(-3.0, 3.0, 15)[:, None]
+    model.fit(X, np.sin(X[:, 0]) + 0.1 * np.cos(20.0 * X[:, 0]))
+    assert seen == {1}

@@ -60,7 +60,7 @@ def test_no_estimator_is_forgotten():
     ("setting", "n_rows"),
     [
         ("threads, process", 40),
-        *(pytest.param(name, 200, marks=pytest.mark.slow) for name in list(SETTINGS)[:3]),
+        *(pytest.param(name, 150, marks=pytest.mark.slow) for name in list(SETTINGS)[:3]),
     ],
 )
 def test_same_bits(setting, n_rows):

@@ -11,8 +11,8 @@ from benchmarks.tools.random_problems import (
     random_regression,
     real_problems,
 )
+from tests.fuzz.fits.laws import SOLVERS, Laws, laws_of
 from tests.fuzz.law import Verdict, judge
-from tests.fuzz.laws import SOLVERS, Laws, laws_of
 
 
 @pytest.mark.parametrize("make", [random_regression, random_classification])

@@ -1,0 +1,1 @@
+"""Laws of fits on random and real problems."""
