@@ -177,7 +177,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
     >>> from sparsebayes import LeaveOneOutGPR
     >>> X = np.linspace(0, 6, 40)[:, None]
     >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(40)
-    >>> model = LeaveOneOutGPR().fit(inputs, targets)
+    >>> model = LeaveOneOutGPR().fit(X, y)
     >>> model.predict([[1.5]]).shape
     (1,)
     """
@@ -204,9 +204,10 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
         n_targets = targets.shape[1] if targets.ndim == 2 else 1
         if self.n_targets is not None and whole_number("n_targets", self.n_targets) != n_targets:
             raise ValueError(f"n_targets is {self.n_targets!r}, but y has {n_targets} target(s).")
+        given = targets
         if self.normalize_y:
-            deviation = targets.std(axis=0)
-            targets = (targets - targets.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+            deviation = given.std(axis=0)
+            targets = (given - given.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
         if self.kernel is None:
             variance = float(np.mean(targets**2)) or 1.0
             noise = WhiteKernel(0.1 * variance, (1e-8 * variance, 10.0 * variance))
@@ -218,7 +219,7 @@ class LeaveOneOutGPR(GuidedMixin, NamedSummaryMixin, CheckedScoreMixin, Gaussian
                 kernel = self._tune(kernel, inputs, targets)
             fitted = GaussianProcessRegressor(
                 **{**self.get_params(deep=False), "kernel": kernel, "optimizer": None}
-            ).fit(inputs, targets)
+            ).fit(inputs, given)
             found = loo_log_predictive(kernel, inputs, targets, self.alpha)
         names = self.get_params(deep=False)
         for name, value in vars(fitted).items():

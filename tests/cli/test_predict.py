@@ -79,7 +79,7 @@ def test_models_that_cannot_tell_have_no_such_column(folder, capsys):
     X = np.random.default_rng(0).normal(size=(30, 1))
     persistence.save(ReducedRankGPR(random_state=0).fit(X, X[:, 0]), "gp.skops", feature_names="a")
     columns = RVR("precomputed").fit(np.hstack([X, X**2]), X[:, 0])
-    persistence.save(columns, "columns.skops", feature_names="ab")
+    persistence.save(columns, "columns.skops", feature_names=["a", "b"])
     for name, table in (("gp.skops", "a\n99\n"), ("columns.skops", "a,b\n99,99\n")):
         (folder / "x.csv").write_text(table)
         assert main(["predict", name, "x.csv"]) == 0

@@ -489,3 +489,10 @@ def test_scikit_learn_checks(estimator):
         if result["status"] not in ("passed", "skipped")
     }
     assert failed == {} and len(results) > 40
+
+
+def test_leave_one_out_predicts_in_the_units_of_the_targets():
+    X = np.linspace(0.0, 6.0, 30)[:, None]
+    y = 1000.0 + 50.0 * np.sin(X[:, 0])
+    model = LeaveOneOutGPR(RBF() + WhiteKernel(0.01), normalize_y=True).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, atol=5.0)

@@ -199,8 +199,8 @@ VALIDATION = [
         "noise of 0 is taken",
         "_rvm/options.py",
         "regression/test_inputs.py::test_wrong_parameter",
-        "if variance is not None and variance > 0:\n        return variance\n    remedy",
-        "if variance is not None and variance >= 0:\n        return variance\n    remedy",
+        "1.0 / LARGEST**2 < variance < LARGEST**2:\n        return variance\n    remedy",
+        "0.0 <= variance < LARGEST**2:\n        return variance\n    remedy",
     ),
     Fault(
         "remedies of other arguments",

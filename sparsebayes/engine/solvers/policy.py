@@ -308,8 +308,7 @@ class Policy:
             if one.type == "int":
                 whole_number(called, value, 0)
             elif one.type == "float" and not (one.name == "far" and _is_infinite(value)):
-                most = 1.0 if default < 1.0 else 1e15  # a share, or a number
-                finite_number(called, value, _LEAST.get(one.name, 0.0), most)
+                finite_number(called, value, _LEAST.get(one.name, 0.0), 1e15)
             elif one.type == "Effort" and not isinstance(value, Effort):
                 raise TypeError(f"{called} must be an Effort, got {value!r}.")
             elif one.type.startswith("tuple"):

@@ -102,7 +102,7 @@ def test_restarts_go_on_while_the_noise_falls():
     matrix = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
     problem = Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(150)))
     found = []
-    for falling in (np.inf, Policy().falling):
+    for falling in (1e15, Policy().falling):
         policy = Policy(falling=falling, work=0.0, routes=(), far=np.inf)
         rng = np.random.default_rng(0)
         found.append(run(Sequential(policy), problem, max_iter=1000, tol=TOL, rng=rng).state)
