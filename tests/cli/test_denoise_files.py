@@ -99,7 +99,9 @@ def long_ones(monkeypatch):
     monkeypatch.setattr(pieces, "_KEPT", 1 << 14)
 
 
-@pytest.mark.parametrize("bits", [8, 16, 24])
+@pytest.mark.parametrize(
+    "bits", [pytest.param(8, marks=pytest.mark.slow), 16, pytest.param(24, marks=pytest.mark.slow)]
+)
 def test_long_sounds(folder, rng, long_ones, bits):
     n = 50_000
     tone = 0.5 * np.sin(0.002 * np.arange(n))

@@ -96,7 +96,7 @@ def content(values, how):
     return names, gzip.compress(raw) if how["packed"] else raw
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(), DIALECTS)
 def test_what_is_written_is_read(tmp_path, values, how):
     if not possible(how):
