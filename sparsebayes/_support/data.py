@@ -24,7 +24,7 @@ from sparsebayes._support.validation import LARGEST, check_range
 
 Array = np.ndarray
 
-SMALLEST_WEIGHT = 1e-30
+SMALLEST_WEIGHT = 1e-20
 """If all weights are smaller, next to nothing is said of the noise, and its square is lost."""
 
 LARGEST_FUNCTION = LARGEST**2

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes._rvm.options import PriorName, as_prior
 from sparsebayes._rvm.progress import tell_step
+from sparsebayes._support.data import remedies
 from sparsebayes._support.guesses.answers import guided
 from sparsebayes._support.reporting import Reporter
 from sparsebayes._support.validation import (
@@ -155,8 +156,10 @@ def denoise(
     check_switches(verbose=verbose)
     shifts = None if is_auto(n_shifts) else whole_number("n_shifts", n_shifts, 1)
     chosen = None if is_auto(dictionary) else as_dictionary(dictionary)
+    with remedies("y"):
+        shape = np.shape(y)
     for name, place in (("out", out), ("std_out", std_out)):
-        check_place(name, place, np.shape(y))
+        check_place(name, place, shape)
     if method == "average" and t is None and noise_model == "gaussian" and is_long(y, chosen):
         observed = Observation(y, axes, channel_axis, noise, noise_model)
         if not observed.by_level:

@@ -196,3 +196,13 @@ def test_no_warning_but_ours(model, odd):
         model.fit(ODD[odd], LABELS if is_classifier(model) else Y)
     answer = model.predict_proba(ODD[odd]) if is_classifier(model) else model.predict(ODD[odd])
     assert np.isfinite(answer).all()
+
+
+def test_rows_of_several_lengths_are_no_signal():
+    with pytest.raises(ValueError, match=r"y: setting an array element with a sequence"):
+        denoise([[1.0, 2.0], [1.0]])
+
+
+def test_weights_that_say_next_to_nothing():
+    with pytest.raises(ValueError, match=r"The largest sample_weight is 1e-30; rescale"):
+        RVR(noise="student").fit(X, Y, np.full(len(X), 1e-30))

@@ -1,5 +1,6 @@
 """Draws from the posterior: what is sampled, how chains run, what is made of the draws."""
 
+import logging
 import pickle
 import warnings
 
@@ -436,6 +437,16 @@ def test_summary(samples):
     table = samples.summary(X_NEW)
     assert list(table.index)[3:] == [f"prediction[{k}]" for k in range(3)]
     assert_allclose(table["mean"].iloc[3:], samples.predict(X_NEW))
+
+
+def test_summary_of_a_single_chain_logs_nothing(caplog):
+    logger = logging.getLogger("arviz")  # which does not pass on what it logs
+    logger.addHandler(caplog.handler)
+    try:
+        table = draw(n_samples=8, n_chains=1).summary()
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert table["r_hat"].isna().all() and caplog.records == []
 
 
 def test_chains_that_disagree_are_told_of():
