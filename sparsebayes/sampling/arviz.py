@@ -36,11 +36,11 @@ def summarise(values: dict[str, Array], dims: dict[str, list[str]]) -> Any:
     """ArviZ's summary of some quantities as a DataFrame, unrounded."""
     arviz = load_arviz("PosteriorSamples.summary")
     data = as_arviz({"posterior": values}, {}, dims)
-    log = logging.getLogger("arviz")
-    before, log.disabled = log.disabled, True  # R-hat of a single chain is NaN, which says enough
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # R-hat of a single chain is NaN, which says enough
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # 0/0 of what never changes
             return arviz.summary(data, round_to="none")
     finally:
-        log.disabled = before
+        logging.disable(before)
