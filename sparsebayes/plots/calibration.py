@@ -244,7 +244,8 @@ class CalibrationDisplay:
         pit = pit_values(y, mean, std)
         if nu is not None and not (isinstance(nu, float) and nu == np.inf):
             nu = positive_number("nu", nu)
-            pit = stdtr(nu, normal_width(nu) * (np.ravel(y) - np.ravel(mean)) / np.ravel(std))
+            y, mean, std = (np.ravel(one).astype(np.float64) for one in (y, mean, std))
+            pit = stdtr(nu, normal_width(nu) * (y - mean) / std)
         return cls(pit=pit, n_bins=n_bins, band=band, name=name).plot(axes)
 
 
