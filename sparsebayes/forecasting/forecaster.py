@@ -25,7 +25,7 @@ from sparsebayes._support.validation import (
 )
 from sparsebayes.forecasting.backtest import Backtest, as_methods, origins_of, score_methods
 from sparsebayes.forecasting.calibration import check_options
-from sparsebayes.forecasting.one_series import OneSeries, learn, read_training
+from sparsebayes.forecasting.one_series import OneSeries, learn, learn_again, read_training
 from sparsebayes.forecasting.panels import fit_each, predict_each, simulate_each, update_each
 from sparsebayes.forecasting.propagation import METHODS, ForecastMethod
 from sparsebayes.forecasting.tables.panel import Panel, as_panel
@@ -491,8 +491,7 @@ class Forecaster(GuidedMixin, SummaryMixin, BaseEstimator):
         origins = origins_of(len(values), first, horizon, step)
         models = [(self._one, origins)]
         if refit:
-            rest = self._one.exogenous.columns, self._one.timeline, self._one.name
-            models = [(learn(self, values[:o], inputs[:o], *rest), np.array([o])) for o in origins]
+            models = learn_again(self, self._one, values, inputs, origins)
         return score_methods(
             models, values, inputs, horizon, methods, coverage, n_paths, self.random_state
         )

@@ -231,3 +231,20 @@ def _check_size(y: Array) -> None:
             f"y has values of size {largest:g}, whose squares are no numbers; give it in other "
             f"units, for instance y / {largest:.0e}."
         )
+
+
+def learn_again(
+    forecaster: Any, one: OneSeries, values: Array, inputs: Array, origins: Array
+) -> list[tuple[OneSeries, Array]]:
+    """A model for each of some origins, of the values before it."""
+    rest, models = (one.exogenous.columns, one.timeline, one.name), []
+    for origin in origins:
+        try:
+            model = learn(forecaster, values[:origin], inputs[:origin], *rest)
+        except ValueError as error:
+            raise ValueError(
+                f"refit=True finds no model of the first {origin} values ({error}); give a larger "
+                "start."
+            ) from error
+        models.append((model, np.array([origin])))
+    return models

@@ -103,6 +103,12 @@ def test_where_the_first_forecast_starts():
     np.testing.assert_array_equal(whole.nlpd, later.nlpd)
 
 
+def test_refit_from_too_few_values_says_where_to_start():
+    model = Forecaster(RVR("linear"), lags=2, **PLAIN).fit(Y[:40])
+    with pytest.raises(ValueError, match=r"refit=True finds no model of the first 2 .* a larger"):
+        model.backtest(Y[50:80], 2, refit=True)
+
+
 def test_refit_fits_each_origin_to_what_came_before():
     model = Forecaster(RVR("linear"), lags=2, **PLAIN).fit(Y[:100])
     result = model.backtest(Y[:124], 3, step=10, refit=True)
