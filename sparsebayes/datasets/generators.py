@@ -308,7 +308,7 @@ def make_mackey_glass(
             f"n_samples={n_samples}, burn_in={burn_in:g} and tau={tau:g} take {n_steps:.3g} steps "
             f"of step={step:g}, more than {_MOST_STEPS:.0e}; use a longer step or a shorter series."
         )
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # refused below
         m = max(2, int(np.ceil(tau / step - 1e-9)))
         h, u = tau / m, -b * tau / m
         times = burn_in + np.arange(n_samples)

@@ -147,6 +147,11 @@ def test_mackey_glass_is_exact_to_eight_digits():
         past, z, start = piece.sol, piece.y[0, -1], start + 17
 
 
+def test_a_series_that_divides_by_zero_is_refused():
+    with pytest.raises(ValueError, match=r"initial=-1, .* leaves the range of numbers"):
+        make_mackey_glass(5, initial=-1, power=3)
+
+
 def test_mackey_glass_attractor_and_noise():
     z = datasets.make_mackey_glass(5000)
     assert 0.2 < z.min() < 0.5 and 1.2 < z.max() < 1.4
