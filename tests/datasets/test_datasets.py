@@ -149,7 +149,7 @@ def test_mackey_glass_is_exact_to_eight_digits():
 
 def test_a_series_that_divides_by_zero_is_refused():
     with pytest.raises(ValueError, match=r"initial=-1, .* leaves the range of numbers"):
-        make_mackey_glass(5, initial=-1, power=3)
+        datasets.make_mackey_glass(5, initial=-1, power=3)
 
 
 def test_mackey_glass_attractor_and_noise():
