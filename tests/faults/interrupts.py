@@ -50,7 +50,7 @@ def faults_of_estimator(case: Case, model: Any, right: list[Array]) -> list[str]
     try:
         if not all(np.isfinite(part).all() for part in case.arrays(model)):
             faults.append("its answer is not finite")
-    except NotFittedError:
+    except NotFittedError:  # as it was before: one of the two ends that are right
         pass
     except Exception as error:
         faults.append(f"it neither answers nor is unfitted: {type(error).__name__}: {error}")

@@ -135,12 +135,8 @@ def test_what_came_through_a_pipe_is_not_left(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(sys, "stdin", Pipe())
-    try:
+    with pytest.raises(KeyboardInterrupt):
         open_file("-")
-    except KeyboardInterrupt:
-        pass
-    else:
-        pytest.fail("it was not interrupted")
     assert os.listdir(tmp_path) == []
 
 
