@@ -98,7 +98,7 @@ def choose(
         parts = _folds(some, folds) if len(candidates) > 1 else []
         best, held = candidates[0], None
         if parts:
-            best, held = _most_likely(model, solver, candidates, some, parts)
+            best, held = _most_likely(model, quick(solver), candidates, some, parts)
     basis = at_scales(basis, best.log_scales)
     whole = some is samples and (given or isinstance(folds, str))
     return Chosen(best.link, basis, learn=False, held=held if whole else None)
@@ -109,7 +109,8 @@ def temperature(
 ) -> Temperature | None:
     """How to make probabilities of what a fitted model says; None to take it as it is.
 
-    As if `folds` were None where the time is up.
+    Few rows are fitted again without each fold, with all the effort of the model's own fit: one
+    that has searched further is surer of itself. As if `folds` were None where the time is up.
 
     Parameters
     ----------
@@ -121,7 +122,9 @@ def temperature(
     if folds is None or (by_least_squares and many and isinstance(folds, str)):
         return left_out_temperature(model, samples) if by_least_squares else None
     held = chosen.held
-    if held is None:
+    searched = not by_least_squares and len(samples.rows) <= _MOST_ROWS
+    if held is None or searched:
+        solver = solver if searched else quick(solver)
         candidate, found, count = Candidate(chosen.link, basis.log_scales()), [], 0
         for fold in _folds(samples, folds):
             try:
@@ -135,6 +138,11 @@ def temperature(
             return left_out_temperature(model, samples) if by_least_squares else None
         held = joined(found)
     return held.temperature(chosen.link)
+
+
+def quick(solver: Solver) -> Solver:
+    """The same with less effort, where it has that."""
+    return solver.quick() if hasattr(solver, "quick") else solver
 
 
 def _links(model: RVC) -> tuple[str, ...]:

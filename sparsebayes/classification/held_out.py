@@ -83,7 +83,6 @@ def held_out(
             else latent.log_probability(np.eye(n_classes)[seen])
         )
         return Held(np.tile(alone, (len(rows), 1)), np.zeros(len(rows)), *known)
-    quick = solver.quick() if hasattr(solver, "quick") else solver
     parameters = model.get_params(deep=False) | {
         "link": candidate.link, "adapt": None, "calibrate": None,
         "tol": max(model.tol, _FOLD_TOL), "verbose": 0,
@@ -97,7 +96,7 @@ def held_out(
     X, weights = samples.rows[train], samples.weights[train]
     part.class_prior_ = np.bincount(labels, weights, part.classes_.size) / weights.sum()
     basis = at_scales(part._fit_basis(X, weights), candidate.log_scales)
-    part._fit_samples(quick, basis, Samples(X, X, labels, weights), None, learn=False)
+    part._fit_samples(solver, basis, Samples(X, X, labels, weights), None, learn=False)
     if by_least_squares:
         return Held(*least_squares.class_outputs(part, rows), *known)
     probability = np.zeros((len(rows), n_classes))

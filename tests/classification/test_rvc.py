@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sparsebayes import EM, RVC, Gamma, Sequential, Subspace
 from sparsebayes.basis import RBF, Linear
-from sparsebayes.engine import Stop
+from sparsebayes.engine import Policy, Stop
 from tests.classical import classical
 from tests.conftest import GRID, SOLVERS, X3, Y3, X, Y, by_output
 
@@ -393,5 +393,26 @@ def test_names_and_numbers_of_priors():
 
 
 def test_smaller_tol_finds_no_less():
-    loose, tight = (classical(tol=tol).fit(X, Y).log_evidence_ for tol in (1.0, 1e-4))
+    once = Sequential(Policy(second_rows=0))  # another look may end elsewhere
+    loose, tight = (classical(solver=once, tol=tol).fit(X, Y).log_evidence_ for tol in (1.0, 1e-4))
     assert tight >= loose - 1e-6
+
+
+def test_a_second_look_at_the_end_of_a_search():
+    rows = np.concatenate([np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:8]])
+    found = [
+        classical(solver=Sequential(policy), class_weight="balanced").fit(X[rows], Y[rows])
+        for policy in (
+            Policy(second_rows=0),
+            Policy(),
+            Policy(second_gain=1e3),
+            Policy(second_rows=47),
+            Policy(routes=()),
+        )
+    ]
+    once, again, demanding, few, no_routes = found
+    assert again.evidence_path_[-1] > once.evidence_path_[-1] + 1.0
+    assert np.all(np.diff(again.evidence_path_) >= 0) and again.converged_
+    for model in (demanding, few):
+        assert_array_equal(model.weights_, once.weights_)
+    assert no_routes.evidence_path_[-1] >= once.evidence_path_[-1]

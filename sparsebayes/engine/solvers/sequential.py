@@ -54,6 +54,7 @@ from sparsebayes.engine.solvers.strategies import (
     drawn_half,
     drawn_start,
     in_turn,
+    second_look,
 )
 from sparsebayes.engine.solvers.trials import Search, better, explored, renumbered, spread_over
 
@@ -133,6 +134,7 @@ class Sequential(Solver[Problem]):
         state = yield from _noted(self._everywhere(problem, state, self._explore, tol), passed)
         state = yield from self._everywhere(problem, state, self._settle, tol)
         state = yield from self._escape(problem, state, passed, tol)
+        state = yield from self._look_again(problem, state, tol)
         if collapsed(problem, state):
             state = yield from self._go_back(problem, state, passed, tol)
         noise = problem.noise
@@ -215,6 +217,13 @@ class Sequential(Solver[Problem]):
         yield Step(grown)
         state = yield from _noted(self._everywhere(problem, grown, self._go_on, tol), passed)
         return (yield from self._everywhere(problem, state, self._settle, tol))
+
+    def _look_again(self, problem: Problem, state: State, tol: float) -> Path:
+        """A second look where the fit is the last and all functions are searched at once."""
+        if self.brief or self._divided(problem):
+            return state
+        end = yield from second_look(Search(problem, self.policy, tol), state)
+        return state if end is state else (yield from self._settle(problem, end, tol))
 
     def _explore(self, problem: Problem, state: State, tol: float) -> Path:
         """Each strategy in turn."""

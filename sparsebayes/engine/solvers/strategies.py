@@ -11,7 +11,7 @@ above the end, the search goes on from there, at first with the other solvers.
 
 What is left is a matter of search: the ends of the other solvers, small changes of the model, each
 followed by growth to its own end, for as long as one gains (a *neighbourhood search*), and a start
-from all functions. All are bounded by the work that they take, so that small problems see all of it
+from all functions; with the noise given, a *second look*. All are bounded by the work that they take, so that small problems see all of it
 and large ones little.
 
 Each strategy takes a `Search` and a state, yields the steps that it tries, and returns the state
@@ -158,6 +158,33 @@ def other_routes(search: Search, state: State) -> Path:
             state = yield from better(problem, state, end)
             search.over = search.stalled and _small(search, state)
     return state
+
+
+def second_look(search: Search, state: State) -> Path:
+    """With the noise given: small changes, one of each kind, and the shortest route.
+
+    The evidence of labels is approximate, and more functions for hundredths of a nat predict worse:
+    what is found has to gain something in all, and for each effective parameter more.
+    """
+    problem, policy = search.problem, search.policy
+    if problem.noise is not None or problem.n_samples > policy.second_rows:
+        return state
+    best = state
+    for change in (
+        partial(trials.lowered, depth=policy.shallow),
+        partial(trials.lowered, depth=policy.depth),
+        partial(trials.raised, factor=policy.raised),
+    ):
+        end = yield from search.counted(change(search, best))
+        best = yield from explored(polished(search, best, end))
+    for solver, steps in policy.routes[:1]:
+        if steps * (float(problem.n_functions) * problem.group) ** 3 <= policy.route_work:
+            end = yield from trials.route(search, best, solver)
+            best = yield from explored(polished(search, best, end))
+    more = best.n_determined - state.n_determined
+    if best.objective < state.objective + max(policy.second_gain, policy.second_price * more):
+        return state
+    return (yield from better(problem, state, best))
 
 
 def loose_start(search: Search, state: State) -> Path:

@@ -27,7 +27,7 @@ from sparsebayes.engine.solvers.trials import Search
 from tests.engine.solvers.test_strategies import easy, walk
 
 TOL = 0.01
-UNAWARE = Sequential(Policy(far=np.inf))
+UNAWARE = Sequential(Policy(far=np.inf, second_rows=0))
 
 
 def kernel(x, width):
