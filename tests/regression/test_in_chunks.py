@@ -41,8 +41,17 @@ def same(model: RVR, other: RVR, X: Array, tol: float = 1e-8) -> None:
     assert np.array(found) == pytest.approx(np.array(expected), abs=tol)
 
 
-@pytest.mark.parametrize("n_rows", [1000, 12_000])
-@pytest.mark.parametrize("noise", ["estimate", 0.04])
+@pytest.mark.parametrize(
+    ("n_rows", "noise"),
+    [
+        (1000, "estimate"),
+        (12_000, 0.04),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [(1000, 0.04), (12_000, "estimate")]
+        ),
+    ],
+)
 def test_ten_parts_are_the_whole(wave, n_rows, noise) -> None:
     X, y = wave[0][:n_rows], wave[1][:n_rows]
     model = RVR(RBF(0.9, centres=points()), noise=noise, **CLASSICAL)
