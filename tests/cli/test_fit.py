@@ -95,6 +95,7 @@ def labelled(labels, n_rows=24):
     return "x,y\n" + "".join(f"{x},{label}\n" for x, label in rows)
 
 
+@pytest.mark.slow
 def test_fit_reports_a_classification(folder, capsys):
     argv = ["fit", "--task", "classification", "-o", "m.skops", "--figures", "f", "--folds", "3"]
     assert main([*argv, "--length-scale", "1"]) == 0

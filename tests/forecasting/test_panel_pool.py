@@ -36,7 +36,11 @@ def chaotic(n=25, count=30, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("law", "model", "steps"), [(oscillating, RVR, H), (chaotic, ReducedRankGPR, 2)]
+    ("law", "model", "steps"),
+    [
+        (oscillating, RVR, H),
+        pytest.param(chaotic, ReducedRankGPR, 2, marks=pytest.mark.slow),
+    ],
 )
 def test_short_series_of_one_law_learn_from_each_other(law, model, steps):
     y = law(25 + steps)
