@@ -202,10 +202,14 @@ def test_far_away_inputs(inputs, labels, basis):
             assert_allclose(probability.sum(axis=1), 1.0)
 
 
-def test_the_most_probable_class_is_predicted(binary, several):
-    for model in (binary, several):
-        probability = model.predict_proba(GRID)
-        assert_array_equal(model.predict(GRID), model.classes_[probability.argmax(axis=1)])
+def test_the_most_probable_class_is_predicted(several):
+    most = several.predict_proba(GRID).argmax(axis=1)
+    assert_array_equal(several.predict(GRID), several.classes_[most])
+
+
+def test_the_most_probable_of_two_classes_is_predicted(binary):
+    most = binary.predict_proba(GRID).argmax(axis=1)
+    assert_array_equal(binary.predict(GRID), binary.classes_[most])
     positive = binary.decision_function(GRID) > 0
     assert_array_equal(binary.predict(GRID) == binary.classes_[1], positive)
     assert_array_equal(binary.predict_proba(GRID)[:, 1] > 0.5, positive)

@@ -65,7 +65,11 @@ def case(request):
     return *DATA[name], prior
 
 
-@pytest.fixture(scope="module", params=SOLVERS)
+# MacKay's updates are EM but for two lines.
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "mackay")) for name in SOLVERS],
+)
 def solver(request):
     return request.param
 

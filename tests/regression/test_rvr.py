@@ -1,5 +1,7 @@
 """RVR: its attributes, predictions, warnings, progress and interruption."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -204,11 +206,15 @@ def test_the_bias_is_number_zero():
     assert_allclose(model.predict([[0.5]]), 0.0, atol=0.1)
 
 
+@cache
+def by(solver, prior):
+    return RVR(solver=solver, prior=prior, calibrate=None, random_state=0).fit(X, Y)
+
+
 @pytest.mark.parametrize("prior", ["aic", "bic", "ric", 3.0, Gamma(1e-3, 1e-3)], ids=str)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_priors(solver, prior):
-    flat = RVR(solver=solver, random_state=0).fit(X, Y)
-    model = RVR(solver=solver, prior=prior, random_state=0).fit(X, Y)
+    flat, model = by(solver, "flat"), by(solver, prior)
     assert model.converged_
     assert np.isfinite(model.predict(X)).all()
     # A prior takes away from the objective, and functions from the model.
@@ -226,7 +232,7 @@ def test_priors(solver, prior):
     ids=str,
 )
 def test_priors_find_the_function(solver, prior):
-    model = RVR(solver=solver, prior=prior, random_state=0).fit(X, Y)
+    model = by(solver, prior)
     truth = np.sinc(X[:, 0] / np.pi)
     assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.12  # a constant: 0.31
 
