@@ -13,9 +13,12 @@ EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.DOTALL 
 SLOW = {
     "beyond_memory.md",
     "classification.md",
+    "denoising.md",
     "error_bars.md",
+    "feature_importances.md",
     "from_scikit_learn.md",
     "from_svc.md",
+    "gaussian_processes.md",
     "many_rows.md",
     "noise.md",
     "onnx_in_a_service.md",

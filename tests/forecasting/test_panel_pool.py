@@ -111,6 +111,7 @@ def test_nothing_reaches_further_than_the_shortest_series():
     assert np.isfinite(model.predict(H)).all()
 
 
+@pytest.mark.slow
 def test_calibration_by_the_last_third_of_all_series():
     y = oscillating(60, 10)
     y[40:] += np.cumsum(np.full((20, 10), 8.0), axis=0)  # what no model has learned
