@@ -23,7 +23,7 @@ def printed(*command):
 
 
 @pytest.mark.parametrize(
-    "arguments", thinned([["fit", "--help"], ["--help"], ["--version"], ["nothing"]])
+    "arguments", thinned([["--help"], ["--version"], ["fit", "--help"], ["nothing"]])
 )
 def test_module_is_the_command_line(arguments):
     program = Path(sysconfig.get_path("scripts")) / "sparsebayes"
