@@ -220,32 +220,18 @@ def test_priors(solver, prior):
     # A prior takes away from the objective, and functions from the model.
     assert model.evidence_path_[-1] <= flat.evidence_path_[-1] + 1.0
     assert len(model.relevance_) <= len(flat.relevance_) + 2
-
-
-# Under a smoothness prior em and mackay, which start from all functions, may end with hardly any.
-@pytest.mark.parametrize(
-    ("solver", "prior"),
-    [
-        *((s, p) for s in ("sequential", "subspace") for p in ("aic", "bic", "ric")),
-        *((s, Gamma(1e-3, 1e-3)) for s in SOLVERS),
-    ],
-    ids=str,
-)
-def test_priors_find_the_function(solver, prior):
-    model = by(solver, prior)
-    truth = np.sinc(X[:, 0] / np.pi)
-    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.12  # a constant: 0.31
+    # Under a smoothness prior em and mackay, which start from all functions, may keep hardly any.
+    if isinstance(prior, Gamma) or solver in ("sequential", "subspace"):
+        truth = np.sinc(X[:, 0] / np.pi)
+        assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.12  # a constant: 0.31
 
 
 def test_names_and_numbers_of_priors():
     half = 0.5 * np.log(len(Y))
     for name, c in [("aic", 1.0), ("bic", half), ("ric", 2.0 * half), ("flat", 0)]:
-        named, *others = (
-            RVR(RBF(2.0), prior=prior, calibrate=None).fit(X, Y).predict(X)
-            for prior in (name, c, Smoothness(c))
-        )
-        for other in others:
-            assert_allclose(other, named, rtol=1e-5)
+        named = by("sequential", name).predict(X)
+        for prior in (c, Smoothness(c)):
+            assert_allclose(by("sequential", prior).predict(X), named, rtol=1e-5)
 
 
 def test_the_size_of_bic_counts_weights():
