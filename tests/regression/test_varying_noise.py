@@ -31,7 +31,7 @@ def make_data(seed=0, n_samples=150):
 
 
 X, Y = make_data()
-FEW = X[:80], Y[:80]
+FEW = X[:110], Y[:110]
 
 
 @pytest.fixture(scope="module")
