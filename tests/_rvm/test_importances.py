@@ -260,7 +260,7 @@ def test_selection_by_coefficients(name, n_draws):
     assert hits(regression("linear"), SELECTORS[name], n_draws) == n_draws
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", ["SelectFromModel", pytest.param("RFE", marks=pytest.mark.slow)])
 def test_selection_by_importances(name):
     assert hits(regression("polynomial", prior="bic"), SELECTORS[name], 1) == 1
 

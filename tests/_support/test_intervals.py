@@ -126,6 +126,7 @@ def test_intervals_with_outliers_hold_draws(coverage, targets):
         assert covered(draws, mean - half, mean + half)[1].max() > coverage + slack
 
 
+@pytest.mark.slow
 def test_intervals_of_a_mixture_hold_draws():
     rng = np.random.default_rng(1)
     inputs = rng.uniform(-3, 3, (40, 1))

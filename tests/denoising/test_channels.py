@@ -54,6 +54,7 @@ def test_together_is_better_than_each_alone():
     assert error(denoise(y, channel_axis=-1), truth) < 0.75 * error(denoise(y, axes=(0, 1)), truth)
 
 
+@pytest.mark.slow
 def test_unequal_noise_is_balanced():
     deviations = np.array([5.0, 15.0, 40.0])
     truth, y = noisy(deviations)

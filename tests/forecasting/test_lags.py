@@ -106,6 +106,7 @@ def test_chosen_for_a_growing_season():
         assert choice.transform == LOG and choice.periods == (12,)
 
 
+@pytest.mark.slow
 def test_chosen_for_growth_that_levels_hide():
     """Here levels take no difference, their logarithms do."""
     t = np.arange(120)
@@ -116,6 +117,7 @@ def test_chosen_for_growth_that_levels_hide():
     assert choice.transform == LOG and choice.periods == (12,)
 
 
+@pytest.mark.slow
 def test_chosen_for_a_random_walk():
     walk = np.cumsum(np.random.default_rng(0).standard_normal(200))
     choice = auto(walk)

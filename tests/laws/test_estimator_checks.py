@@ -11,7 +11,6 @@ from tests.classical import classical
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "aic": "aic", "bic": "bic", "ric": "ric", "gamma": Gamma(1e-3, 1e-3)}
-QUICK = [("sequential", "flat")]
 BASES = ["linear"]
 SLOW_BASES = ["thin_plate", "polynomial", "laplacian", "linear_spline"]
 LIKELIHOODS = [
@@ -41,14 +40,13 @@ def assert_clean(estimator):
     assert not any(result["expected_to_fail"] for result in results)
 
 
-@pytest.mark.parametrize(
-    ("solver", "prior"),
-    [
-        pytest.param(solver, prior, marks=[pytest.mark.slow] * ((solver, prior) not in QUICK))
-        for solver in SOLVERS
-        for prior in PRIORS
-    ],
-)
+def test_regressor():
+    assert_clean(RVR("linear"))  # kernels take longer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_solver_and_prior(solver, prior):
     assert_clean(RVR(solver=solver, prior=PRIORS[prior], adapt=None))
 

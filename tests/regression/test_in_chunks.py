@@ -157,6 +157,7 @@ def test_a_generator_is_read_once(wave) -> None:
     assert few.approximation_ is None and np.array_equal(few.predict(X), expected.predict(X))
 
 
+@pytest.mark.slow
 def test_the_first_part_chooses_the_functions(wave) -> None:
     X, y = wave
     model = RVR().partial_fit(X[:2000], y[:2000])
