@@ -9,6 +9,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export MKL_NUM_THREADS = 1
+# Compiled tests are kept: to compile them again takes each worker as long as to find them.
+unexport PYTHONDONTWRITEBYTECODE
 
 # `make test-python` tries these besides the one of .venv; those that are not installed are skipped.
 PYTHONS ?= 3.12 3.13 3.14

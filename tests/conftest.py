@@ -44,7 +44,10 @@ SEVERAL = {
 }
 
 
-@pytest.fixture(scope="session", params=SEVERAL)
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "tap")) for name in SEVERAL],
+)
 def several(request):
     return clone(SEVERAL[request.param]).fit(X3, Y3)
 

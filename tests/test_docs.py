@@ -9,7 +9,23 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-SLOW = {"error_bars.md", "many_rows.md", "sampling.md"}  # pages whose examples take seconds
+# Pages whose examples take seconds.
+SLOW = {
+    "beyond_memory.md",
+    "classification.md",
+    "denoising.md",
+    "error_bars.md",
+    "feature_importances.md",
+    "from_scikit_learn.md",
+    "from_svc.md",
+    "gaussian_processes.md",
+    "many_rows.md",
+    "noise.md",
+    "onnx_in_a_service.md",
+    "pareto.md",
+    "sampling.md",
+    "uncertain_inputs.md",
+}
 
 
 def examples():

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sweeps import thinned
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -20,7 +22,9 @@ def printed(*command):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["nothing"]])
+@pytest.mark.parametrize(
+    "arguments", thinned([["--help"], ["--version"], ["fit", "--help"], ["nothing"]])
+)
 def test_module_is_the_command_line(arguments):
     program = Path(sysconfig.get_path("scripts")) / "sparsebayes"
     status, out, err = printed(sys.executable, "-m", "sparsebayes", *arguments)

@@ -419,9 +419,9 @@ def test_models_on_disk(tmp_path, augment, options, monkeypatch):
 @pytest.mark.parametrize(
     "estimator",
     [
-        RVR(adapt=None, augment=True, calibrate=None),
+        pytest.param(RVR(adapt=None, augment=True, calibrate=None), marks=pytest.mark.slow),
         pytest.param(RVR(adapt=None, augment=True), marks=pytest.mark.slow),
-        classical(augment=True),
+        pytest.param(classical(augment=True), marks=pytest.mark.slow),
         pytest.param(RVR(augment=True), marks=pytest.mark.slow),
         pytest.param(RVR(augment="fast"), marks=pytest.mark.slow),
         pytest.param(classical(augment="fast"), marks=pytest.mark.slow),

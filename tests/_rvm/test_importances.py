@@ -37,13 +37,18 @@ X, Y, TWO, THREE = planes()
 FRIEDMAN = make_friedman1(240, noise=1.0, random_state=3)[:2]
 
 
+def regression(*args, **options):
+    """Importances have nothing to do with error bars."""
+    return RVR(*args, calibrate=None, **options)
+
+
 # Coefficients
 
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("basis", ["bias", *LINEAR], ids=label)
 def test_coefficients_make_the_prediction(basis, bias):
-    model = RVR(basis, bias=bias).fit(X, Y)
+    model = regression(basis, bias=bias).fit(X, Y)
     assert model.coef_.shape == (4,) and isinstance(model.intercept_, float)
     assert_allclose(X @ model.coef_ + model.intercept_, model.predict(X), rtol=1e-10)
 
@@ -72,7 +77,7 @@ def test_a_dropped_input_has_no_coefficient():
 
 @pytest.mark.parametrize("basis", CURVED, ids=label)
 def test_other_bases_have_no_coefficients(basis):
-    for model in (RVR(basis).fit(X, Y), classical(basis).fit(X, TWO)):
+    for model in (regression(basis).fit(X, Y), classical(basis).fit(X, TWO)):
         assert not hasattr(model, "coef_") and not hasattr(model, "intercept_")
         with pytest.raises(AttributeError, match=r"coef_ is only available .* weights_"):
             _ = model.coef_
@@ -110,7 +115,7 @@ def by_definition(predict, inputs):
 
 @pytest.mark.parametrize("basis", [*LINEAR, *CURVED, "laplacian"], ids=label)
 def test_regression(basis):
-    model = RVR(basis).fit(X, Y)
+    model = regression(basis).fit(X, Y)
     assert_allclose(model.feature_importances_, by_definition(model.predict, X), atol=1e-8)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert model.feature_importances_[:2].sum() > 0.9
@@ -140,11 +145,11 @@ def test_of_a_linear_model_with_normal_inputs():
     assert_allclose(model.feature_importances_, expected / expected.sum(), atol=0.03)
 
 
-@pytest.mark.parametrize("model", [RVR(), RVR("linear"), RVR("polynomial"), RVR("laplacian")])
-def test_order(model):
-    importances = clone(model).fit(*FRIEDMAN).feature_importances_
+@pytest.mark.parametrize("basis", ["rbf", "linear", "polynomial", "laplacian"])
+def test_order(basis):
+    importances = regression(basis).fit(*FRIEDMAN).feature_importances_
     found = np.sort(np.argsort(importances)[-5:])
-    if model.basis == "linear":  # the third input enters as a square around its mean
+    if basis == "linear":  # the third input enters as a square around its mean
         assert set(found) >= {0, 1, 3, 4}
     else:
         assert_array_equal(found, np.arange(5))
@@ -161,7 +166,7 @@ def test_order_with_labels():
 def test_units_do_not_matter():
     X, y = FRIEDMAN
     unit = 10.0 ** np.arange(-5, 5)
-    for model in (RVR(), RVR("linear")):
+    for model in (regression(), regression("linear")):
         here, there = (clone(model).fit(inputs, y).feature_importances_ for inputs in (X, X * unit))
         assert_allclose(there, here, atol=0.02)
 
@@ -170,7 +175,7 @@ def test_units_do_not_matter():
 @pytest.mark.parametrize("basis", ["linear", "rbf", "polynomial", "laplacian"])
 def test_a_constant_input_has_none(basis, n_constant):
     more = np.column_stack([X, np.full((len(X), n_constant), 0.7)])
-    for model in (RVR(basis).fit(more, Y), classical(basis).fit(more, TWO)):
+    for model in (regression(basis).fit(more, Y), classical(basis).fit(more, TWO)):
         assert np.all(model.feature_importances_[4:] == 0.0)
         assert model.feature_importances_.sum() == pytest.approx(1.0)
 
@@ -192,10 +197,10 @@ def test_a_model_without_functions_has_none(basis):
 def test_many_rows_and_many_inputs():
     """Some rows stand for all; the share of an input hardly changes."""
     inputs, y, _, _ = planes(1000)
-    model = RVR(RBF(5.0), adapt=None, prior="bic").fit(inputs, y)
+    model = regression(RBF(5.0), adapt=None, prior="bic").fit(inputs, y)
     assert_allclose(model.feature_importances_, by_definition(model.predict, inputs), atol=0.03)
     wide = np.column_stack([X, np.random.default_rng(1).standard_normal((len(X), 300))])
-    model = RVR("linear", prior="bic").fit(wide, Y)
+    model = regression("linear", prior="bic").fit(wide, Y)
     assert_allclose(model.feature_importances_, by_definition(model.predict, wide), atol=0.1)
 
 
@@ -249,21 +254,21 @@ SELECTORS = {
 }
 
 
-@pytest.mark.parametrize("n_draws", [3, pytest.param(N_DRAWS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_draws", [1, pytest.param(N_DRAWS, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SELECTORS)
 def test_selection_by_coefficients(name, n_draws):
-    assert hits(RVR("linear"), SELECTORS[name], n_draws) == n_draws
+    assert hits(regression("linear"), SELECTORS[name], n_draws) == n_draws
 
 
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize("name", ["SelectFromModel", pytest.param("RFE", marks=pytest.mark.slow)])
 def test_selection_by_importances(name):
-    assert hits(RVR("polynomial", prior="bic"), SELECTORS[name], 1) == 1
+    assert hits(regression("polynomial", prior="bic"), SELECTORS[name], 1) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SELECTORS)
 def test_selection_with_kernels(name):
-    assert hits(RVR(), SELECTORS[name]) >= 8
+    assert hits(regression(), SELECTORS[name]) >= 8
 
 
 def test_selection_with_labels():

@@ -14,6 +14,7 @@ from sparsebayes import RVR, LeaveOneOutGPR, NoisyInputGPR, ReducedRankGPR, Stud
 from sparsebayes._support.calibration import normal_width
 from sparsebayes._support.intervals import mixture_quantile, student_half_width
 from sparsebayes.basis import RBF
+from tests.sweeps import thinned
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-10, 10, (60, 1))
@@ -67,7 +68,7 @@ def test_widths_take_any_shape_and_little_memory():
     assert_array_equal(student_half_width([0.0, -1e-20], 0.0, 0.9, 3.0), 0.0)
 
 
-@pytest.mark.parametrize("nu", NUS)
+@pytest.mark.parametrize("nu", thinned(NUS))
 @pytest.mark.parametrize("coverage", [0.5, 0.95, 0.9999])
 def test_widths_of_many_rows_are_those_of_few(nu, coverage):
     noise = np.concatenate([[0.0, 1.0], RNG.uniform(0, 1, 1500), RNG.uniform(0, 1, 1500) ** 6])
@@ -125,6 +126,7 @@ def test_intervals_with_outliers_hold_draws(coverage, targets):
         assert covered(draws, mean - half, mean + half)[1].max() > coverage + slack
 
 
+@pytest.mark.slow
 def test_intervals_of_a_mixture_hold_draws():
     rng = np.random.default_rng(1)
     inputs = rng.uniform(-3, 3, (40, 1))

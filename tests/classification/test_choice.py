@@ -17,9 +17,15 @@ from sparsebayes.classification.held_out import Held, joined, spread_sample
 from sparsebayes.classification.likelihood import Samples
 from sparsebayes.persistence import load, save
 from tests.classical import classical
+from tests.sweeps import thinned
 
 X, Y = make_moons(120, noise=0.3, random_state=0)
 NEW, LABELS = make_moons(1000, noise=0.3, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def default():
+    return RVC().fit(X, Y)
 
 
 def wanted(monkeypatch, model, X=X, y=Y, **options):
@@ -96,8 +102,8 @@ def test_many_classes_are_least_squares(monkeypatch):
     assert model.score(images[200:600], digits[200:600]) > 0.8
 
 
-def test_the_choice_is_told_and_fitted():
-    model = RVC().fit(X, Y)
+def test_the_choice_is_told_and_fitted(default):
+    model = default
     assert model.link_ in ("logit", "least_squares") and model.multi_class_ == "multinomial"
     assert model.link == "auto" and model.prior == "auto"
     fixed = RVC(
@@ -122,6 +128,7 @@ def test_the_most_likely_is_chosen(monkeypatch, link):
     assert RVC(calibrate=None).fit(X, Y).link_ == link
 
 
+@pytest.mark.slow
 def test_inputs_that_do_not_matter_leave():
     rng = np.random.default_rng(0)
     inputs = rng.standard_normal((300, 6))
@@ -143,15 +150,16 @@ def test_units_of_the_inputs_do_not_matter():
     assert_allclose(raw.predict_proba(inputs), same.predict_proba(scaled), atol=0.03)
 
 
-def test_order_of_the_samples_does_not_matter():
+def test_order_of_the_samples_does_not_matter(default):
     order = np.random.default_rng(0).permutation(len(X))
-    one, other = RVC().fit(X, Y), RVC().fit(X[order], Y[order])
+    one, other = default, RVC().fit(X[order], Y[order])
     assert one.link_ == other.link_
     assert_allclose(one.length_scale_, other.length_scale_)
     losses = [log_loss(LABELS, model.predict_proba(NEW)) for model in (one, other)]
     assert abs(losses[0] - losses[1]) < 0.02
 
 
+@pytest.mark.slow
 def test_a_weight_is_so_many_equal_samples():
     X, Y = NEW[:60], LABELS[:60]
     weights = np.random.default_rng(0).integers(1, 3, len(X))
@@ -159,7 +167,11 @@ def test_a_weight_is_so_many_equal_samples():
     heavy = RVC().fit(X, Y, sample_weight=weights)
     assert often.link_ == heavy.link_
     assert_allclose(often.predict_proba(NEW), heavy.predict_proba(NEW), atol=0.02)
-    none = np.r_[np.ones(len(X)), np.zeros(20)]
+
+
+def test_a_sample_without_weight_does_not_count():
+    X, Y = NEW[:30], LABELS[:30]
+    none = np.r_[np.ones(30), np.zeros(20)]
     others = slice(60, 80)
     padded = RVC().fit(np.r_[X, NEW[others]], np.r_[Y, 1 - LABELS[others]], sample_weight=none)
     assert_allclose(padded.predict_proba(NEW), RVC().fit(X, Y).predict_proba(NEW), atol=1e-6)
@@ -219,7 +231,7 @@ def test_files_and_pickles(tmp_path):
 # Extremes
 
 
-@pytest.mark.parametrize("link", ["auto", "logit", "least_squares"])
+@pytest.mark.parametrize("link", thinned(["auto", "logit", "least_squares"]))
 def test_classes_that_can_be_separated(link):
     rng = np.random.default_rng(0)
     inputs = np.r_[rng.normal(-4.0, 0.5, (40, 2)), rng.normal(4.0, 0.5, (40, 2))]
@@ -230,7 +242,7 @@ def test_classes_that_can_be_separated(link):
     assert 0.9 < probability.max(axis=1).min() <= probability.max() < 1.0
 
 
-@pytest.mark.parametrize("members", [1, 2])
+@pytest.mark.parametrize("members", thinned([1, 2]))
 def test_a_class_of_few_members(members):
     """Some fits to folds do not see the class at all."""
     rng = np.random.default_rng(0)
@@ -240,6 +252,7 @@ def test_a_class_of_few_members(members):
     assert probability[:60, 2].mean() < 0.2
 
 
+@pytest.mark.slow
 def test_a_class_in_a_thousand():
     rng = np.random.default_rng(0)
     inputs = np.r_[rng.normal(size=(2000, 2)), [[6.0, 6.0], [6.1, 6.0]]]

@@ -26,7 +26,11 @@ def fit(inputs, labels, **options):
 
 
 @pytest.fixture(
-    params=[*SOLVERS, "probit", "mean_field", pytest.param("tap", marks=pytest.mark.slow)]
+    params=[
+        *SOLVERS,
+        "probit",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("mean_field", "tap")),
+    ]
 )
 def options(request):
     """Each solver with the default likelihood, each likelihood with the default solver."""

@@ -83,7 +83,13 @@ def assert_same_model(ours, theirs, inputs=GRID, atol=1e-6):
 
 WEIGHTED = [
     *({"solver": solver} for solver in SOLVERS[:3]),
-    *({"link": link, "inference": inference} for link, inference in LIKELIHOODS[1:]),
+    *(
+        pytest.param(
+            {"link": link, "inference": inference},
+            marks=[pytest.mark.slow] * (inference == "tap"),
+        )
+        for link, inference in LIKELIHOODS[1:]
+    ),
     {"prior": "bic"},
 ]
 

@@ -17,6 +17,7 @@ from sparsebayes.engine import Dense, Exact, Flat, Latent
 from sparsebayes.engine.model.sums import LabelSums
 from sparsebayes.rows.chunk import Chunk
 from sparsebayes.rows.source import Parts
+from tests.sweeps import thinned
 
 Array = np.ndarray
 
@@ -75,7 +76,7 @@ def _some(samples: Samples, link: str, part: slice):
     return (make_sites(some, 2, link, "laplace"),)
 
 
-@pytest.mark.parametrize("link", ["logit", "probit", "least_squares"])
+@pytest.mark.parametrize("link", thinned(["least_squares", "logit", "probit"], 2))
 def test_sums_find_a_model_as_good_as_rows(monkeypatch, waves, link) -> None:
     X, y = waves
     model = RVC(RBF(0.9, centres=points()), link=link)
@@ -89,6 +90,7 @@ def test_sums_find_a_model_as_good_as_rows(monkeypatch, waves, link) -> None:
         assert model.log_evidence_ > rows.log_evidence_ - 5.0  # searches end in other maxima
 
 
+@pytest.mark.slow
 def test_the_default_on_many_rows() -> None:
     X, y = make_moons(15_000, noise=0.3, random_state=0)
     names = np.array(["left", "right"])[y]
@@ -99,7 +101,7 @@ def test_the_default_on_many_rows() -> None:
     assert loss < 0.24
 
 
-@pytest.mark.parametrize("link", ["logit", "least_squares"])
+@pytest.mark.parametrize("link", thinned(["logit", "least_squares"]))
 def test_chunks_and_memory_maps(waves, tmp_path, link) -> None:
     X, y = waves
     model = RVC(RBF(0.9, centres=points()), link=link)
@@ -225,15 +227,15 @@ def test_chunks_that_cannot_be_fitted(waves) -> None:
     assert not hasattr(model, "classes_")
 
 
-def test_extra_functions_with_many_rows(monkeypatch, waves) -> None:
+@pytest.mark.parametrize("link", thinned(["least_squares", "logit"]))
+def test_extra_functions_with_many_rows(monkeypatch, waves, link) -> None:
     X, y = waves
-    for link in ("logit", "least_squares"):
-        model = RVC(RBF(0.9, centres=points(40)), link=link, augment="fast", calibrate=None)
-        rows = by_rows(monkeypatch, clone(model), X, y)
-        model.fit(X, y)
-        away = np.array([[0.0, 0.0], [9.0, 9.0]])
-        found, expected = (one.decision_function(away, return_std=True)[1] for one in (model, rows))
-        assert found == pytest.approx(expected, rel=0.1) and found[1] > 2 * found[0]
+    model = RVC(RBF(0.9, centres=points(40)), link=link, augment="fast", calibrate=None)
+    rows = by_rows(monkeypatch, clone(model), X, y)
+    model.fit(X, y)
+    away = np.array([[0.0, 0.0], [9.0, 9.0]])
+    found, expected = (one.decision_function(away, return_std=True)[1] for one in (model, rows))
+    assert found == pytest.approx(expected, rel=0.1) and found[1] > 2 * found[0]
 
 
 def test_a_survey_does_not_depend_on_the_chunks(waves) -> None:

@@ -95,6 +95,7 @@ def labelled(labels, n_rows=24):
     return "x,y\n" + "".join(f"{x},{label}\n" for x, label in rows)
 
 
+@pytest.mark.slow
 def test_fit_reports_a_classification(folder, capsys):
     argv = ["fit", "--task", "classification", "-o", "m.skops", "--figures", "f", "--folds", "3"]
     assert main([*argv, "--length-scale", "1"]) == 0
@@ -210,7 +211,7 @@ def test_labels_come_back_as_they_were_written(folder, capsys, labels):
 
 
 def test_options_of_a_classification_reach_the_estimator(folder, capsys):
-    write(folder / "d.csv", labelled(["a", "b", "c"]))
+    write(folder / "d.csv", labelled(["a", "b", "c"], n_rows=12))
     argv = ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--length-scale", "10"]
     argv += ["--prior", "bic", "--class-weight", "balanced", "--folds", "0"]
     assert main([*argv, "--link", "probit", "--inference", "mean_field"]) == 0

@@ -43,7 +43,7 @@ def test_every_operation_has_its_c():
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", thinned(MODELS, 2))
 def test_compiled_code_is_the_model(name):
     fitted, X, right = asked(name, 100)
     found, size = run_c(fitted, X, compiler=COMPILER, flags=STRICT)

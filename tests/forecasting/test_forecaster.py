@@ -87,6 +87,7 @@ def test_the_airline_series():
     assert ((band.lower <= y[120:]) & (y[120:] <= band.upper)).sum() >= 20
 
 
+@pytest.mark.slow
 def test_the_default_is_linear_where_nothing_speaks_against_it():
     noise = np.random.default_rng(5).standard_normal(400)
     for y in (noise, np.cumsum(noise), wave(80)):

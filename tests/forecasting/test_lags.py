@@ -7,6 +7,7 @@ from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.lag_choice import Choice, choose
 from sparsebayes.forecasting.lags import Differences, Embedding, as_exog_lags, as_lags, as_periods
 from sparsebayes.forecasting.transforms import LEVEL, LOG
+from tests.sweeps import thinned
 
 
 def auto(y, season=1, step=1, **given):
@@ -105,6 +106,7 @@ def test_chosen_for_a_growing_season():
         assert choice.transform == LOG and choice.periods == (12,)
 
 
+@pytest.mark.slow
 def test_chosen_for_growth_that_levels_hide():
     """Here levels take no difference, their logarithms do."""
     t = np.arange(120)
@@ -115,6 +117,7 @@ def test_chosen_for_growth_that_levels_hide():
     assert choice.transform == LOG and choice.periods == (12,)
 
 
+@pytest.mark.slow
 def test_chosen_for_a_random_walk():
     walk = np.cumsum(np.random.default_rng(0).standard_normal(200))
     choice = auto(walk)
@@ -150,7 +153,7 @@ def test_short_series_leave_no_choice():
     assert choice == Choice((1,), (), LEVEL)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", thinned(range(3)))
 def test_a_wandering_season_takes_two_differences(seed):
     """Its trend and its season walk at random, as in the airline model."""
     shocks = 0.03 * np.random.default_rng(seed).standard_normal(180)

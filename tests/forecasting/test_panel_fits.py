@@ -16,6 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sparsebayes import RVR
 from sparsebayes.forecasting import Forecaster
 from sparsebayes.forecasting.panels import SeriesCounter
+from tests.sweeps import thinned
 
 N, H = 40, 3
 MONTHS = pd.date_range("2000-01-01", periods=N + H, freq="MS", name="month")
@@ -130,7 +131,7 @@ def test_a_panel_in_place_of_a_series():
 # What goes wrong, and what is told.
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", thinned([1, 2]))
 def test_errors_name_the_series(n_jobs):
     short = WIDE.assign(b=np.where(np.arange(N) < N - 2, np.nan, 1.0))
     with pytest.raises(ValueError, match=r"^Series 'b': y has 2 known value\(s\)"):

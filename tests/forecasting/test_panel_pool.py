@@ -36,7 +36,11 @@ def chaotic(n=25, count=30, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("law", "model", "steps"), [(oscillating, RVR, H), (chaotic, ReducedRankGPR, 2)]
+    ("law", "model", "steps"),
+    [
+        (oscillating, RVR, H),
+        pytest.param(chaotic, ReducedRankGPR, 2, marks=pytest.mark.slow),
+    ],
 )
 def test_short_series_of_one_law_learn_from_each_other(law, model, steps):
     y = law(25 + steps)
@@ -107,6 +111,7 @@ def test_nothing_reaches_further_than_the_shortest_series():
     assert np.isfinite(model.predict(H)).all()
 
 
+@pytest.mark.slow
 def test_calibration_by_the_last_third_of_all_series():
     y = oscillating(60, 10)
     y[40:] += np.cumsum(np.full((20, 10), 8.0), axis=0)  # what no model has learned

@@ -11,7 +11,6 @@ from tests.classical import classical
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 PRIORS = {"flat": "flat", "aic": "aic", "bic": "bic", "ric": "ric", "gamma": Gamma(1e-3, 1e-3)}
-QUICK = [("sequential", "flat"), ("subspace", "flat")]
 BASES = ["linear"]
 SLOW_BASES = ["thin_plate", "polynomial", "laplacian", "linear_spline"]
 LIKELIHOODS = [
@@ -41,17 +40,20 @@ def assert_clean(estimator):
     assert not any(result["expected_to_fail"] for result in results)
 
 
-@pytest.mark.parametrize(
-    ("solver", "prior"),
-    [
-        pytest.param(solver, prior, marks=[pytest.mark.slow] * ((solver, prior) not in QUICK))
-        for solver in SOLVERS
-        for prior in PRIORS
-    ],
-)
+def test_regressor():
+    assert_clean(RVR(solver="subspace", adapt=None, calibrate=None))  # others take longer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_solver_and_prior(solver, prior):
-    adapt = "auto" if (solver, prior) == ("sequential", "flat") else None  # that takes its time
-    assert_clean(RVR(solver=solver, prior=PRIORS[prior], adapt=adapt))
+    assert_clean(RVR(solver=solver, prior=PRIORS[prior], adapt=None))
+
+
+@pytest.mark.slow
+def test_length_scales_that_are_learned():
+    assert_clean(RVR(prior="flat"))
 
 
 @pytest.mark.parametrize(
@@ -66,20 +68,13 @@ def test_fixed_noise_and_no_bias():
     assert_clean(RVR(noise=0.1, bias=False))
 
 
-def slow_unless(quick):
-    return [] if quick else [pytest.mark.slow]
-
-
 @pytest.mark.parametrize(
     ("solver", "link", "inference"),
     [
         pytest.param(
             solver,
             *likelihood,
-            marks=slow_unless(
-                (solver, *likelihood) == ("subspace", "logit", "laplace")
-                or (solver == "sequential" and likelihood in LIKELIHOODS[:2])
-            ),
+            marks=[pytest.mark.slow] * ((solver, *likelihood) != ("sequential", *LIKELIHOODS[0])),
         )
         for solver in SOLVERS
         for likelihood in LIKELIHOODS
@@ -106,7 +101,7 @@ def test_classifier_and_prior(solver, prior):
     "options",
     [
         pytest.param({"multi_class": "ovr"}, marks=pytest.mark.slow),  # so is probit
-        {"share_alpha": True},
+        pytest.param({"share_alpha": True}, marks=pytest.mark.slow),
         pytest.param({"class_weight": "balanced", "bias": False}, marks=pytest.mark.slow),
         *(
             pytest.param({"solver": solver, **several}, marks=pytest.mark.slow)

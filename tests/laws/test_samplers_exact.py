@@ -184,7 +184,7 @@ def p_values(chain, n_draws, thin):
     }
 
 
-@pytest.mark.parametrize("slab", ["smooth", "gamma"])
+@pytest.mark.parametrize("slab", ["smooth", pytest.param("gamma", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", BOTH)
 def test_without_data_the_prior_comes_back(name, slab):
     posterior = no_data(6, WIDE[slab], InclusionPrior(2.0, 2.0), PROPER)

@@ -93,6 +93,7 @@ def test_weights_are_scaled_and_make_the_decision(model):
     assert not hasattr(model, "predict_proba")
 
 
+@pytest.mark.slow
 def test_front_is_no_worse_than_the_machine_it_starts_from():
     first = small(validation_fraction=None, n_evaluations=100).fit(X, Y).front_
     later = small(validation_fraction=None).fit(X, Y).front_

@@ -152,10 +152,11 @@ def change(schema, rng):
         node[key] = rng.choice(['"x"', "NaN", "7", "-1", "1e999", "null", "true", "[]", "7.npy"])
 
 
-def test_edited_files_whose_digest_fits(tmp_path, files):
+@pytest.mark.parametrize("count", [60, pytest.param(250, marks=pytest.mark.slow)])
+def test_edited_files_whose_digest_fits(tmp_path, files, count):
     """Nothing tells that they were edited; what loads is a model all the same."""
     rng, refused = random.Random(0), 0
-    for i in range(250):
+    for i in range(count):
         schema, members = opened(files[i % len(files)])
         for _ in range(rng.choice([1, 1, 3])):
             change(schema, rng)
@@ -164,4 +165,4 @@ def test_edited_files_whose_digest_fits(tmp_path, files):
         if found != "refused":
             assert isinstance(found, persistence.StoredModel)
             assert isinstance(found.final, (RVR, RVC, Forecaster))
-    assert refused > 125
+    assert refused > count / 2

@@ -218,6 +218,7 @@ def come_back(models):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.slow
 def test_every_class_of_ours():
     found = set()
     for family in (regressors, classifiers, processes, forecasters, denoisers):

@@ -9,8 +9,9 @@ from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsebayes import RVC, RVR, ReducedRankGPR
+from sparsebayes import RVR, ReducedRankGPR
 from sparsebayes.plots import EffectsDisplay
+from tests.classical import classical
 
 mpl.use("Agg")
 
@@ -63,11 +64,11 @@ def test_rows_give_the_range_and_the_middle(data):
 def test_classes(data):
     X, y = data
     labels = np.digitize(y, [1.8, 2.4])
-    model = RVC().fit(X, labels)
+    model = classical().fit(X, labels)
     shown = EffectsDisplay.from_estimator(model)
     assert_allclose(shown.values.sum(axis=2), 1.0)
     assert shown.outputs == ["0", "1", "2"]
-    two = EffectsDisplay.from_estimator(RVC().fit(X, labels > 0))
+    two = EffectsDisplay.from_estimator(classical().fit(X, labels > 0))
     assert two.outputs == ["probability of True"] and two.values.shape[2] == 1
 
 

@@ -139,6 +139,7 @@ def five_sets(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_choices_experiment_on_small_data(five_sets):
     report = choices.run(Options(quick=True, repetitions=2))
     rows = {row[0]: (float(row[2]), row[4]) for row in report.rows}

@@ -41,8 +41,17 @@ def same(model: RVR, other: RVR, X: Array, tol: float = 1e-8) -> None:
     assert np.array(found) == pytest.approx(np.array(expected), abs=tol)
 
 
-@pytest.mark.parametrize("n_rows", [1000, 12_000])
-@pytest.mark.parametrize("noise", ["estimate", 0.04])
+@pytest.mark.parametrize(
+    ("n_rows", "noise"),
+    [
+        (1000, 0.04),
+        (12_000, "estimate"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in [(1000, "estimate"), (12_000, 0.04)]
+        ),
+    ],
+)
 def test_ten_parts_are_the_whole(wave, n_rows, noise) -> None:
     X, y = wave[0][:n_rows], wave[1][:n_rows]
     model = RVR(RBF(0.9, centres=points()), noise=noise, **CLASSICAL)
@@ -64,7 +73,7 @@ def test_weights_and_several_targets(wave) -> None:
     model = RVR(RBF(0.9, centres=points()), **CLASSICAL)
     whole = clone(model).fit(X, both, weights)
     same(clone(model).fit(parts(X, both, weights)), whole, X, 1e-6)
-    for part in parts(X, both, weights):
+    for part in parts(X, both, weights, size=4000):
         model.partial_fit(*part)
     same(model, whole, X, 1e-6)
 
@@ -148,6 +157,7 @@ def test_a_generator_is_read_once(wave) -> None:
     assert few.approximation_ is None and np.array_equal(few.predict(X), expected.predict(X))
 
 
+@pytest.mark.slow
 def test_the_first_part_chooses_the_functions(wave) -> None:
     X, y = wave
     model = RVR().partial_fit(X[:2000], y[:2000])

@@ -13,6 +13,7 @@ from sparsebayes.basis import RBF, Bias, Linear
 from sparsebayes.datasets import make_friedman1
 from sparsebayes.engine import Sequential, run
 from sparsebayes.regression import many_rows
+from tests.sweeps import thinned
 
 Array = np.ndarray
 N_ROWS = 16_000
@@ -36,7 +37,7 @@ def by_rows(monkeypatch, model: RVR, *data) -> RVR:
 
 
 @pytest.mark.parametrize("noise", ["estimate", 0.04])
-@pytest.mark.parametrize("calibrate", [None, "auto", 3])
+@pytest.mark.parametrize("calibrate", thinned([None, "auto", 3], 2))
 def test_sums_give_the_model_of_the_rows(monkeypatch, wave, noise, calibrate) -> None:
     X, y = wave
     weights = np.random.default_rng(2).integers(0, 3, N_ROWS).astype(float)
@@ -72,7 +73,7 @@ def test_several_targets(monkeypatch, wave) -> None:
     assert model.noise_variance_ == pytest.approx(rows.noise_variance_, rel=1e-5)
 
 
-@pytest.mark.parametrize("augment", [2.0, "fast"])
+@pytest.mark.parametrize("augment", thinned([2.0, "fast"]))
 def test_extra_functions(monkeypatch, wave, augment) -> None:
     X, y = wave
     model = RVR(RBF(0.7, centres=points()), augment=augment, calibrate=None)
@@ -84,6 +85,7 @@ def test_extra_functions(monkeypatch, wave, augment) -> None:
     assert found[1][1] > 3 * found[1][0]
 
 
+@pytest.mark.slow
 def test_the_default_learns_scales_and_centres_from_some_rows() -> None:
     X, y, f = make_friedman1(N_ROWS, random_state=0)
     model = RVR().fit(X, y)

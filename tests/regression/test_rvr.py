@@ -1,5 +1,7 @@
 """RVR: its attributes, predictions, warnings, progress and interruption."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -204,39 +206,32 @@ def test_the_bias_is_number_zero():
     assert_allclose(model.predict([[0.5]]), 0.0, atol=0.1)
 
 
+@cache
+def by(solver, prior):
+    return RVR(solver=solver, prior=prior, calibrate=None, random_state=0).fit(X, Y)
+
+
 @pytest.mark.parametrize("prior", ["aic", "bic", "ric", 3.0, Gamma(1e-3, 1e-3)], ids=str)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_priors(solver, prior):
-    flat = RVR(solver=solver, random_state=0).fit(X, Y)
-    model = RVR(solver=solver, prior=prior, random_state=0).fit(X, Y)
+    flat, model = by(solver, "flat"), by(solver, prior)
     assert model.converged_
     assert np.isfinite(model.predict(X)).all()
     # A prior takes away from the objective, and functions from the model.
     assert model.evidence_path_[-1] <= flat.evidence_path_[-1] + 1.0
     assert len(model.relevance_) <= len(flat.relevance_) + 2
-
-
-# Under a smoothness prior em and mackay, which start from all functions, may end with hardly any.
-@pytest.mark.parametrize(
-    ("solver", "prior"),
-    [
-        *((s, p) for s in ("sequential", "subspace") for p in ("aic", "bic", "ric")),
-        *((s, Gamma(1e-3, 1e-3)) for s in SOLVERS),
-    ],
-    ids=str,
-)
-def test_priors_find_the_function(solver, prior):
-    model = RVR(solver=solver, prior=prior, random_state=0).fit(X, Y)
-    truth = np.sinc(X[:, 0] / np.pi)
-    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.12  # a constant: 0.31
+    # Under a smoothness prior em and mackay, which start from all functions, may keep hardly any.
+    if isinstance(prior, Gamma) or solver in ("sequential", "subspace"):
+        truth = np.sinc(X[:, 0] / np.pi)
+        assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.12  # a constant: 0.31
 
 
 def test_names_and_numbers_of_priors():
     half = 0.5 * np.log(len(Y))
     for name, c in [("aic", 1.0), ("bic", half), ("ric", 2.0 * half), ("flat", 0)]:
-        named = RVR(prior=name).fit(X, Y)
+        named = by("sequential", name).predict(X)
         for prior in (c, Smoothness(c)):
-            assert_allclose(RVR(prior=prior).fit(X, Y).predict(X), named.predict(X), rtol=1e-5)
+            assert_allclose(by("sequential", prior).predict(X), named, rtol=1e-5)
 
 
 def test_the_size_of_bic_counts_weights():
@@ -330,11 +325,12 @@ def test_fit_changes_nothing_but_the_model():
 def test_scikit_learn_around_it():
     pipe = make_pipeline(StandardScaler(), RVR(RBF(0.5))).fit(X, Y)
     assert pipe.predict(GRID, return_std=True)[1].shape == (41,)
-    assert cross_val_score(RVR(), X, Y, cv=3).mean() > 0.5
-    search = GridSearchCV(RVR(), {"prior": ["flat", "bic"], "basis": [RBF(2.0), "linear"]}, cv=3)
+    plain = RVR(calibrate=None)
+    assert cross_val_score(plain, X, Y, cv=3).mean() > 0.5
+    search = GridSearchCV(plain, {"prior": ["flat", "bic"], "basis": [RBF(2.0), "linear"]}, cv=3)
     assert search.fit(X, Y).best_params_["basis"] == RBF(2.0) or search.best_score_ > 0.5
-    target = TransformedTargetRegressor(RVR(), transformer=StandardScaler()).fit(X, Y)
-    assert_allclose(target.predict(GRID), RVR().fit(X, Y).predict(GRID), atol=1e-5)
+    target = TransformedTargetRegressor(plain, transformer=StandardScaler()).fit(X, Y)
+    assert_allclose(target.predict(GRID), plain.fit(X, Y).predict(GRID), atol=1e-5)
     assert "RVR(prior='bic')" in repr(RVR(prior="bic"))
 
 

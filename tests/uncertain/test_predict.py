@@ -117,7 +117,7 @@ def disagreements(model, D, n_samples, *, exactly):
 
 
 @pytest.mark.parametrize("name", list(MODELS))
-@pytest.mark.parametrize("D", [1, 2, 8])
+@pytest.mark.parametrize("D", [1, pytest.param(2, marks=pytest.mark.slow), 8])
 def test_agreement_with_draws(name, D):
     model, exactly = fitted(name, D), name in EXACT
     assert moment_map(model).method == ("exact" if exactly else "quadrature")

@@ -96,6 +96,7 @@ def test_an_array_that_is_not_all_there(tmp_path):
         read_media(tmp_path / "a.npy")
 
 
+@pytest.mark.slow
 def test_a_bomb_ends_in_one_line_with_little_memory(tmp_path):
     png_bomb(tmp_path / "a.png")
     code = (

@@ -56,6 +56,7 @@ def test_outside_gaps_it_is_the_average():
     assert found.fits[0].n_seen == 246
 
 
+@pytest.mark.slow
 def test_it_is_better_than_the_sequential_fit_in_gaps():
     ratios = []
     for name, start in product(("sinc", "blocks", "bumps", "heavisine"), (60, 150)):

@@ -378,6 +378,7 @@ def test_a_fit_that_collapses_goes_back_to_a_simpler_end():
 # Restarts
 
 
+@pytest.mark.slow
 def test_restarts_never_end_lower_and_follow_the_seed():
     problem = stalled(gamma=0.03)
     ends = [

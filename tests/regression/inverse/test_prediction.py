@@ -163,6 +163,7 @@ def test_replicates_average_the_noise_not_the_curve(sensor):
     assert_allclose(several.std, [sensor.inverse_predict([40.9]).std[0], mean.std[0]], rtol=1e-2)
 
 
+@pytest.mark.slow
 def test_spread_of_replicates_tells_where_the_noise_is():
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 10, (300, 1))
