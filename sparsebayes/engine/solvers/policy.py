@@ -171,8 +171,9 @@ class Policy:
         Where the noise is estimated, with so many values of it besides, each `depth` of the one
         before: six decades.
     second_rows, second_gain, second_price : int, float and float
-        With labels of at most so many rows there is a second look at the end of a search. It has to gain so much, and so much for each effective parameter more: on real
-        sets at widths drawn at random, more functions for less came with worse predictions.
+        With labels of at most so many rows there is a second look at the end of a search. It has
+        to gain so much, and so much for each effective parameter more: on real sets at widths drawn
+        at random, more functions for less came with worse predictions.
     far : float
         The search has stalled if growth from functions that were chosen blindly, `several` of
         them, ends so many nats higher. Gains of a few nats are left alone: the evidence of

@@ -11,8 +11,8 @@ above the end, the search goes on from there, at first with the other solvers.
 
 What is left is a matter of search: the ends of the other solvers, small changes of the model, each
 followed by growth to its own end, for as long as one gains (a *neighbourhood search*), and a start
-from all functions; with the noise given, a *second look*. All are bounded by the work that they take, so that small problems see all of it
-and large ones little.
+from all functions; for labels of few rows, a *second look* when all is done. All are bounded by the
+work that they take, so that small problems see all of it and large ones little.
 
 Each strategy takes a `Search` and a state, yields the steps that it tries, and returns the state
 to go on from: its own end if that is higher and sane, else the state that it was given.
