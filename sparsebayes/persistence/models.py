@@ -112,6 +112,11 @@ def dumps(model: BaseEstimator, *, feature_names: Any = None, target_name: Any =
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", ())
     names = as_names("feature_names", feature_names)
+    count = getattr(model, "n_features_in_", None)
+    if names and count not in (None, len(names)):
+        raise ValueError(
+            f"feature_names must name each of the model's {count} inputs, got {len(names)} names."
+        )
     try:
         content = archive.write(
             {

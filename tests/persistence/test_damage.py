@@ -32,7 +32,10 @@ def files():
         make_pipeline(StandardScaler(), RVR(random_state=np.random.RandomState(3))).fit(X, y),
         Forecaster(RVR("linear"), lags=2, difference=1, transform=None).fit(walk),
     ]
-    return [persistence.dumps(model, feature_names=["a"]) for model in models]
+    return [
+        persistence.dumps(model, feature_names=list("ab")[: model.n_features_in_])
+        for model in models
+    ]
 
 
 def flip(content, rng, files):

@@ -120,6 +120,15 @@ def test_class_weights_by_label_are_kept(tmp_path):
     assert_array_equal(again.fit(X, np.array(["a", "b"])[k]).weights_, model.weights_)
 
 
+def test_as_many_names_as_inputs(sinc, tmp_path):
+    for names in (["a", "b"], ["a", "b", "c"]):
+        with pytest.raises(
+            ValueError, match=rf"feature_names must name .* 1 inputs, got {len(names)}"
+        ):
+            persistence.save(sinc[0], tmp_path / "m.skops", feature_names=names)
+    assert not list(tmp_path.iterdir())
+
+
 def test_feature_names_of_a_frame_are_kept(tmp_path):
     pd = pytest.importorskip("pandas")
     X, y, _ = make_sinc(40, random_state=0)
