@@ -57,7 +57,8 @@ def workers():
 @pytest.fixture
 def cluster(workers):
     """The same as what computes."""
-    with workers.as_current(), dask.config.set(scheduler=workers):
+    # By name: what is in the configuration goes to workers that are started again.
+    with workers.as_current(), dask.config.set(scheduler="distributed"):
         yield workers
 
 
