@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.tools.random_problems import RandomProblem, random_problem
 from sparsebayes import EM, RVC, RVR, Sequential, Subspace
 from sparsebayes.basis import RBF
+from sparsebayes.engine import Policy
 
 DEFAULT = "default"
 ROUTES: dict[str, Any] = {
@@ -33,6 +34,7 @@ ROUTES: dict[str, Any] = {
     "subspace by EM": Subspace(n_add=20, mackay=False),
 }
 CREDIBLE = 0.75  # of the samples: with more effective parameters an end counts as collapsed
+CERTAIN = Policy().certain  # with a larger f, too: labels that are known for certain
 NAT = 1.0
 EVERY = 10  # problems after which all is stored
 
@@ -62,11 +64,21 @@ def measure(problem: RandomProblem, *, learned: bool) -> Ends:
             model = fixed(problem, basis, link, solver)
         ends[name] = End(
             round(float(model.evidence_path_[-1]), 2),
-            int(np.sum(model.determined_) <= CREDIBLE * len(problem.y)),
+            int(sane(problem, model)),
             int(model.converged_),
             round(time.process_time() - before, 3),
         )
     return ends
+
+
+def sane(problem: RandomProblem, model: RVR | RVC) -> bool:
+    """Whether a model knows neither its targets nor its labels by heart."""
+    if np.sum(model.determined_) > CREDIBLE * len(problem.y):
+        return False
+    if not problem.labelled or model.link_ == "least_squares":
+        return True
+    f = model.decision_function(problem.X, return_std=True)[0]
+    return bool(np.abs(f).max() <= CERTAIN)
 
 
 def default_call(problem: RandomProblem) -> RVR | RVC:

@@ -170,8 +170,7 @@ def test_balanced_classes():
     assert_allclose(names.predict_proba(GRID), same.predict_proba(GRID), atol=1e-6)
     plain = classical().fit(inputs, labels).predict_proba(inputs)[:, 1].mean()
     assert_allclose(plain, 8 / 48, atol=0.05)
-    everywhere = classical().fit(inputs, labels).predict_proba(GRID)[:, 1].mean()
-    assert balanced.predict_proba(GRID)[:, 1].mean() > everywhere + 0.02
+    assert balanced.predict_proba(inputs)[:, 1].mean() > plain + 0.02
 
 
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])

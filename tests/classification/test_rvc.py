@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.tools.random_problems import random_problem
 from sparsebayes import EM, RVC, Gamma, Sequential, Subspace
 from sparsebayes.basis import RBF, Linear
 from sparsebayes.engine import Policy, Stop
@@ -399,20 +400,34 @@ def test_smaller_tol_finds_no_less():
 
 
 def test_a_second_look_at_the_end_of_a_search():
-    rows = np.concatenate([np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:8]])
-    found = [
-        classical(solver=Sequential(policy), class_weight="balanced").fit(X[rows], Y[rows])
+    problem = random_problem(157)  # 16 rows, two classes
+    once, again, demanding, few, no_routes = (
+        classical(RBF(problem.length_scale), solver=Sequential(policy)).fit(problem.X, problem.y)
         for policy in (
             Policy(second_rows=0),
             Policy(),
             Policy(second_gain=1e3),
-            Policy(second_rows=47),
+            Policy(second_rows=15),
             Policy(routes=()),
         )
-    ]
-    once, again, demanding, few, no_routes = found
+    )
     assert again.evidence_path_[-1] > once.evidence_path_[-1] + 1.0
     assert np.all(np.diff(again.evidence_path_) >= 0) and again.converged_
     for model in (demanding, few):
         assert_array_equal(model.weights_, once.weights_)
     assert no_routes.evidence_path_[-1] >= once.evidence_path_[-1]
+
+
+def test_a_second_look_is_no_more_certain_of_labels():
+    problem = random_problem(211)  # 46 rows, two classes
+    once, again, certain = (
+        classical(RBF(problem.length_scale), solver=Sequential(policy)).fit(problem.X, problem.y)
+        for policy in (Policy(second_rows=0), Policy(), Policy(certain=1e9))
+    )
+    before, after = (
+        np.abs(model.decision_function(problem.X, return_std=True)[0]).max()
+        for model in (once, certain)
+    )
+    assert certain.evidence_path_[-1] > once.evidence_path_[-1] + 1.0
+    assert after > max(Policy().certain, before)
+    assert_array_equal(again.weights_, once.weights_)

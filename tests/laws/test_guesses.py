@@ -48,6 +48,14 @@ def public_classes():
     return sorted((kind for kind in ours if not inspect.isabstract(kind)), key=lambda c: c.__name__)
 
 
+def test_signatures_without_unwrapping():
+    for kind in public_classes():
+        if getattr(kind.__init__, "is_guided", False):
+            argspec = inspect.getfullargspec(kind.__init__)
+            assert (argspec.varargs, argspec.varkw) == (None, None), kind
+            assert argspec.args[0] == "self"
+
+
 CLASSES = public_classes()
 WITH_ARGUMENTS = [kind for kind in CLASSES if kind.__init__ is not object.__init__]
 

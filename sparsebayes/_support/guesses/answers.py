@@ -35,7 +35,8 @@ def guided(target: Target) -> Target:
 
 
 def _answering(function: Any) -> Any:
-    parameters = list(inspect.signature(function).parameters.values())
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
     names = [one.name for one in parameters]
     positions = [one.name for one in parameters if one.kind in _BY_POSITION]
     is_method = names[0] == "self"
@@ -62,6 +63,7 @@ def _answering(function: Any) -> Any:
             raise TypeError(f"{called} needs {' and '.join(missing)}: {called}({example}).")
         return function(*args, **kwargs)
 
+    answering.__signature__ = signature  # type: ignore[attr-defined]  # for those who do not unwrap
     answering.is_guided = True  # type: ignore[attr-defined]
     return answering
 

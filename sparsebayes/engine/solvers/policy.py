@@ -170,10 +170,12 @@ class Policy:
     noise_levels : int
         Where the noise is estimated, with so many values of it besides, each `depth` of the one
         before: six decades.
-    second_rows, second_gain, second_price : int, float and float
+    second_rows, second_gain, second_price, certain : int, float, float and float
         With labels of at most so many rows there is a second look at the end of a search. It has
         to gain so much, and so much for each effective parameter more: on real sets at widths drawn
-        at random, more functions for less came with worse predictions.
+        at random, more functions for less came with worse predictions. An f further from 0 than
+        `certain`, and than before, is refused: a logit of 20 is certain of a label to nine digits,
+        there is nothing left of the likelihood's curvature, and the evidence says little.
     far : float
         The search has stalled if growth from functions that were chosen blindly, `several` of
         them, ends so many nats higher. Gains of a few nats are left alone: the evidence of
@@ -288,6 +290,7 @@ class Policy:
     second_rows: int = 600
     second_gain: float = 0.5
     second_price: float = 0.2
+    certain: float = 20.0
     far: float = 5.0
     crowded: float = 0.5
     hopeless: float = 0.03

@@ -161,30 +161,38 @@ def other_routes(search: Search, state: State) -> Path:
 
 
 def second_look(search: Search, state: State) -> Path:
-    """With the noise given: small changes, one of each kind, and the shortest route.
+    """With labels: small changes, one of each kind, and the shortest route.
 
     The evidence of labels is approximate, and more functions for hundredths of a nat predict worse:
-    what is found has to gain something in all, and for each effective parameter more.
+    what is found has to gain something in all, and for each effective parameter more. Nor is it an
+    answer if it is certain of labels as the state is not.
     """
     problem, policy = search.problem, search.policy
-    if problem.noise is not None or problem.n_samples > policy.second_rows:
+    if state.local is None or problem.n_samples > policy.second_rows:
         return state
-    best = state
-    for change in (
+    changes: list[Strategy] = [
         partial(trials.lowered, depth=policy.shallow),
         partial(trials.lowered, depth=policy.depth),
         partial(trials.raised, factor=policy.raised),
-    ):
+    ]
+    work = policy.route_work / (float(problem.n_functions) * problem.group) ** 3
+    changes += [
+        partial(trials.route, solver=solver) for solver, steps in policy.routes[:1] if steps <= work
+    ]
+    best, limit = state, max(policy.certain, _largest_f(state))
+    for change in changes:
         end = yield from search.counted(change(search, best))
-        best = yield from explored(polished(search, best, end))
-    for solver, steps in policy.routes[:1]:
-        if steps * (float(problem.n_functions) * problem.group) ** 3 <= policy.route_work:
-            end = yield from trials.route(search, best, solver)
-            best = yield from explored(polished(search, best, end))
+        end = yield from explored(polished(search, best, end))
+        best = end if _largest_f(end) <= limit else best
     more = best.n_determined - state.n_determined
     if best.objective < state.objective + max(policy.second_gain, policy.second_price * more):
         return state
     return (yield from better(problem, state, best))
+
+
+def _largest_f(state: State) -> float:
+    assert state.local is not None
+    return float(np.abs(state.local.point.f).max(initial=0.0))
 
 
 def loose_start(search: Search, state: State) -> Path:
