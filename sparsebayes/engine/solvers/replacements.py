@@ -97,7 +97,7 @@ def best_replacements(
         )
         weight = np.broadcast_to(scores.weight[index], shape)
         gain = problem.prior.best_gain(s.ravel(), q2.ravel(), weight.ravel()).reshape(shape)
-        gain[:, np.isin(index, state.active)] = 0.0
+        gain[:, np.isin(index, state.active)] = -np.inf
         first = gain.argmax(axis=1)
         top = gain[places, first]
         better = np.flatnonzero(top > best)
