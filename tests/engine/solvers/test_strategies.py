@@ -265,6 +265,13 @@ def test_the_gain_of_a_replacement_is_what_it_gains(prior):
                 assert other.objective - state.objective <= best.gain + 1e-9
 
 
+def test_no_function_is_replaced_by_one_of_the_model():
+    problem = pair_problem()
+    everything = problem.evaluate(np.arange(4), np.array([1.0, 0.1, 1.0, 1e-6]), 100.0)
+    assert losses(problem, everything).min() < 0.0  # the model is better without one of them
+    assert best_replacements(problem, everything, 10, -np.inf) == []
+
+
 def test_replacements_of_labels_and_of_grouped_weights_are_tried():
     matrix = stalled(n_samples=60, gamma=0.05).design.matrix
     labels = np.where(np.random.default_rng(0).random(60) < 0.5, 1.0, -1.0)
