@@ -7,7 +7,18 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Policy, Sequential, Smoothness, run
+from sparsebayes.engine import (
+    Dense,
+    Exact,
+    Flat,
+    Gaussian,
+    Latent,
+    Logit,
+    Policy,
+    Sequential,
+    Smoothness,
+    run,
+)
 from sparsebayes.engine.solvers.policy import Effort
 from tests.engine.solvers.test_strategies import TOL, easy, stalled
 
@@ -38,12 +49,20 @@ def test_every_number_of_the_policy_is_used():
         Tight(base.design, base.prior, base.sites),
         easy(n_functions=120, n_samples=50),
         many_rows(),
+        labelled(),
         Exact(Dense(np.exp(-30.0 * np.subtract.outer(np.arange(90.0), np.arange(90.0)) ** 2 / 90)),
               Flat(), Gaussian(np.random.default_rng(0).standard_normal(90), np.ones(90))),
     ]  # fmt: skip
     for problem in problems:
         run(solver, problem, max_iter=5000, tol=TOL, rng=np.random.default_rng(0))
     assert read == names
+
+
+def labelled():
+    """Labels, all of whose functions are searched at once."""
+    base = stalled(n_samples=60)
+    labels = np.where(np.random.default_rng(0).random(60) < 0.5, 1.0, -1.0)
+    return Latent(base.design, Flat(), Logit(labels, np.ones(60)))
 
 
 def many_rows(n_samples=2000, n_functions=300):
