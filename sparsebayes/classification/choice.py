@@ -130,13 +130,14 @@ def temperature(
             try:
                 found.append(held_out(model, solver, candidate, samples, fold))
             except OutOfTime:
+                found = found if held is None else []  # what the choice has found will do
                 break
             count += fold[1].size
             if isinstance(folds, str) and count >= (1 if many else _ENOUGH):
                 break
-        if not found:
-            return left_out_temperature(model, samples) if by_least_squares else None
-        held = joined(found)
+        held = joined(found) if found else held
+    if held is None:
+        return left_out_temperature(model, samples) if by_least_squares else None
     return held.temperature(chosen.link)
 
 

@@ -11,7 +11,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import sparsebayes.classification.choice as choice
-from sparsebayes import RVC, Smoothness
+from sparsebayes import RVC, Sequential, Smoothness
+from sparsebayes._support.fits.clock import OutOfTime
 from sparsebayes.basis import RBF
 from sparsebayes.classification.held_out import Held, joined, spread_sample
 from sparsebayes.classification.likelihood import Samples
@@ -39,6 +40,23 @@ def wanted(monkeypatch, model, X=X, y=Y, **options):
     monkeypatch.setattr(choice, "_most_likely", first)
     model.fit(X, y, **options)
     return seen
+
+
+def test_a_temperature_of_the_choice_where_the_time_is_up(monkeypatch):
+    rng = np.random.default_rng(0)
+    logs = np.log(rng.dirichlet(np.ones(2), 120))
+    held = Held(logs, np.zeros(120), Y, np.ones(120))
+    samples = Samples(X, X, Y, np.ones(120))
+    model, basis = classical(RBF(1.0)).fit(X, Y), RBF(1.0).fit(X)
+
+    def too_late(*args):
+        raise OutOfTime
+
+    monkeypatch.setattr(choice, "held_out", too_late)
+    for known in (held, None):
+        chosen = choice.Chosen("logit", basis, learn=False, held=known)
+        found = choice.temperature(model, Sequential(), chosen, basis, samples, "auto")
+        assert repr(found) == repr(None if known is None else held.temperature("logit"))
 
 
 def sure(model, X):
