@@ -30,6 +30,7 @@ from sparsebayes.classification.least_squares import label_problem, left_out_tem
 from sparsebayes.classification.likelihood import FEW_CLASSES, Samples
 from sparsebayes.classification.temperature import Temperature
 from sparsebayes.engine import Prior, Solver, learn
+from sparsebayes.engine.solvers.driver import quick
 
 if TYPE_CHECKING:
     from sparsebayes.classification.rvc import RVC
@@ -139,11 +140,6 @@ def temperature(
     if held is None:
         return left_out_temperature(model, samples) if by_least_squares else None
     return held.temperature(chosen.link)
-
-
-def quick(solver: Solver) -> Solver:
-    """The same with less effort, where it has that."""
-    return solver.quick() if hasattr(solver, "quick") else solver
 
 
 def _links(model: RVC) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from sparsebayes.classification.temperature import Temperature, find_temperature
 from sparsebayes.classification.thinning import thinned
 from sparsebayes.engine import Exact, Gaussian, Solution, Solver, State
 from sparsebayes.engine.model.unequal_noise import Given
+from sparsebayes.engine.solvers.driver import quick
 
 if TYPE_CHECKING:
     from sparsebayes.classification.rvc import RVC
@@ -73,8 +74,8 @@ def fit_least_squares(
     """Fit all classes, and set the attributes of the model; the basis at its length scales."""
     samples = merged(samples)
     problem, targets, offset = label_problem(model, basis, samples)
-    if model.classes_.size > FEW_CLASSES and hasattr(solver, "quick"):
-        solver = solver.quick()  # more functions than are kept are found all the same
+    if model.classes_.size > FEW_CLASSES:
+        solver = quick(solver)  # more functions than are kept are found all the same
     basis, solution = model._climb(
         solver, problem, basis, samples.rows, samples.weights, progress, learn=learn
     )

@@ -44,6 +44,7 @@ from sparsebayes.engine import (
     Solver,
     State,
 )
+from sparsebayes.engine.solvers.driver import quick
 from sparsebayes.rows.chunk import Chunk
 from sparsebayes.rows.sample import SAMPLE, Sample
 from sparsebayes.rows.source import Arrays, Rows
@@ -271,18 +272,16 @@ def _learned(model: RVC, solver: Solver, basis: Basis, part: Samples) -> Basis:
         problem: AdaptableProblem = least_squares.label_problem(model, basis, part)[0]
     else:
         problem = latent.latent_problem(model, model._design(basis, part.rows), part)
-    quick = solver.quick() if hasattr(solver, "quick") else solver
-    return model._climb(quick, problem, basis, part.rows, part.weights, None)[0]
+    return model._climb(quick(solver), problem, basis, part.rows, part.weights, None)[0]
 
 
 def _by_passes(
     model: RVC, solver: Solver, basis: Basis, labelled: Labelled, rows: Rows, drawn: Samples
 ) -> Solution:
     """The model of all rows, begun with those of fewer."""
-    quick = solver.quick() if hasattr(solver, "quick") else solver
     few = spread_sample(drawn, SAMPLE)
     problem = latent.latent_problem(model, model._design(basis, few.rows), few)
-    solution = model._run(quick, problem, max(model.tol, _START_TOL))
+    solution = model._run(quick(solver), problem, max(model.tol, _START_TOL))
 
     def pass_over(rows: Rows, labelled: Labelled, part: Samples, solver: Solver) -> Solution:
         def expand(points: list[Weights]) -> Expansion:
@@ -302,7 +301,7 @@ def _by_passes(
     if len(drawn.rows) > len(few.rows):
         part = Arrays(drawn.rows, drawn.labels, drawn.weights, labels=True)
         totals = np.bincount(drawn.labels, drawn.weights)
-        solution = pass_over(part, Labelled(np.arange(2), np.ones(2), totals), few, quick)
+        solution = pass_over(part, Labelled(np.arange(2), np.ones(2), totals), few, quick(solver))
     return pass_over(rows, labelled, drawn, solver)
 
 

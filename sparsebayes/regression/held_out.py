@@ -31,6 +31,7 @@ from sparsebayes.basis import Basis
 from sparsebayes.basis.kernels import centres_of
 from sparsebayes.engine import Exact, Gaussian, InTurns, Solution, Solver
 from sparsebayes.engine.model.unequal_noise import Tails, UnequalNoise, Varying
+from sparsebayes.engine.solvers.driver import quick
 from sparsebayes.regression.statistics import Statistics
 from sparsebayes.regression.summed import likelihood_slopes, summed_problem, sums_of
 from sparsebayes.regression.targets import Targets, as_targets
@@ -215,9 +216,9 @@ class HeldOut:
                 return Forecast(mean, variance, known=noise)
             return Forecast(mean, variance + predictive.noise_at(X[test]))
 
-        quick = self.solver.quick() if hasattr(self.solver, "quick") else self.solver
+        solver = quick(self.solver)
         if again:
-            basis, solution = model._climb(quick, problem, basis, *part, None, tol)
+            basis, solution = model._climb(solver, problem, basis, *part, None, tol)
             fold, whole = (
                 self._predictive(basis, part[0], targets, solution, seen),
                 model.predictive(),
@@ -225,8 +226,8 @@ class HeldOut:
             # With fewer rows another kind of model may be found: its errors count, not its std.
             return lambda test: forecast(whole, test)._replace(mean=fold.mean(X[test]))
         if problem.in_turns:
-            quick = InTurns(quick, searches=1)
-        solution = model._run(quick, problem, tol)
+            solver = InTurns(solver, searches=1)
+        solution = model._run(solver, problem, tol)
         fold = self._predictive(basis, part[0], targets, solution, seen)
         functions = np.sort(basis.distinct_[solution.state.active])
         found = model._sites(solution).unequal

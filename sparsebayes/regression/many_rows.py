@@ -24,6 +24,7 @@ from sparsebayes._support.calibration import as_folds, is_splitter
 from sparsebayes.basis import Basis
 from sparsebayes.basis.centres import MOST_ROWS, Some, smallest
 from sparsebayes.engine import Solution, Solver, Stop
+from sparsebayes.engine.solvers.driver import quick
 from sparsebayes.engine.solvers.refine import to_the_end
 from sparsebayes.regression.held_out import HeldOut
 from sparsebayes.regression.statistics import Statistics, StatisticsOf
@@ -134,8 +135,7 @@ def begin(
     problem = model._problem(few, part[0], held.y[rows], part[1], noise)[1]
     if problem.energy == 0 and noise.variance is None:  # these rows tell nothing
         return basis, []
-    quick = solver.quick() if hasattr(solver, "quick") else solver
-    few, solution = model._climb(quick, problem, few, *part, None)
+    few, solution = model._climb(quick(solver), problem, few, *part, None)
     basis = basis.rescaled(few.log_scales())
     told = [f"length scales from {rows.size} rows"] if learns else []
     if chosen:

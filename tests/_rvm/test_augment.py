@@ -243,7 +243,12 @@ POINTS = np.array([[0.0, 0.5], [1.0, -0.2], [2.5, 1.5], [-1.5, -1.0], [9.0, 9.0]
 
 @pytest.mark.parametrize("basis", [RBF(0.7), RBF(0.5) + RBF(2.0)], ids=["one", "two"])
 @pytest.mark.parametrize(
-    ("link", "inference"), [("logit", "laplace"), ("probit", "laplace"), ("probit", "tap")]
+    ("link", "inference"),
+    [
+        ("logit", "laplace"),
+        ("probit", "laplace"),
+        pytest.param("probit", "tap", marks=pytest.mark.slow),
+    ],
 )
 def test_two_classes_are_a_newton_step(link, inference, basis):
     model = classical(basis, link=link, inference=inference, augment=True).fit(X2, Y2)
@@ -284,7 +289,9 @@ MODELS = {
 
 
 @pytest.mark.parametrize("augment", [True, "fast"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "tap")) for name in MODELS]
+)
 def test_classes_are_uncertain_far_from_the_data(name, augment):
     data = (X2, Y2) if name in ("logit", "tap") else (X3, Y3)
     plain = clone(MODELS[name]).fit(*data)

@@ -211,7 +211,7 @@ def test_labels_come_back_as_they_were_written(folder, capsys, labels):
 
 
 def test_options_of_a_classification_reach_the_estimator(folder, capsys):
-    write(folder / "d.csv", labelled(["a", "b", "c"], n_rows=12))
+    write(folder / "d.csv", labelled(["a", "b", "c"], n_rows=6))
     argv = ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--length-scale", "10"]
     argv += ["--prior", "bic", "--class-weight", "balanced", "--folds", "0"]
     assert main([*argv, "--link", "probit", "--inference", "mean_field"]) == 0

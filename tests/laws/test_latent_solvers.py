@@ -106,6 +106,9 @@ def test_laws(solver, kind, prior):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k == "tap")) for k in SITES]
+)
 def test_same_seed_same_result(solver, kind):
     _, first, _ = solved(solver, kind, "flat")
     second, _ = fit(SOLVERS[solver], make_problem(kind))

@@ -28,6 +28,7 @@ Array = np.ndarray
 # With more effective parameters than this part of the samples, no estimate of the noise is to be
 # believed: it has collapsed, or is about to. Fits of real data were seen at up to two thirds.
 CREDIBLE = 0.75
+LEAST_S = 1e-290  # certain labels leave no curvature; q²/s stays finite
 _EPS = float(np.finfo(float).eps)
 
 
@@ -135,9 +136,10 @@ class State:
         return linalg.inverse_triangle(self.factor).T
 
     @property
-    def rounding(self) -> float:
-        """An s this small a part of φᵀBφ is rounding."""
-        return 1e-14 if self.residual is None else 1e-24
+    def least_s(self) -> Array:
+        """An s no larger is rounding: this part of φᵀBφ, and never 0."""
+        part = 1e-14 if self.residual is None else 1e-24
+        return np.maximum(part * self.scale, LEAST_S)
 
     @property
     def precisions(self) -> Array:

@@ -15,13 +15,12 @@ import numpy as np
 
 from sparsebayes.engine import linalg
 from sparsebayes.engine.linalg import expand, fold, mean_square
-from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.posterior import LEAST_S, State
 from sparsebayes.engine.model.problem import Problem, Reduced, blocks
 
 Array = np.ndarray
 
 LOST = 1e-10  # a function is refused when S_m is this small a part of φᵀBφ: six digits are gone
-_TINY = float(np.finfo(float).tiny)
 _TRIES = 5  # first functions that may disappoint, where B moves with the weights
 _TIE = 1e-9  # gains closer than this, relatively, are equal: the lowest index wins
 _TIE_DIGITS = 9  # the same for ranking
@@ -97,7 +96,7 @@ def score(problem: Problem, state: State) -> Scores:
 def _score(problem: Problem, state: State, reduced: Reduced) -> Scores:
     group, scale = problem.group, fold(reduced.scale, problem.group)
     s, q = np.empty(reduced.scale.size), np.empty((reduced.scale.size, *state.mean.shape[1:]))
-    lost = np.maximum(reduced.lost * scale, _TINY)
+    lost = np.maximum(reduced.lost * scale, LEAST_S)
     mean_s, weight = np.empty(scale.size), np.empty(scale.size)
     for part in blocks(scale.size, len(state.mean) * group):
         weights = slice(part.start * group, part.stop * group)
@@ -162,7 +161,7 @@ def _in_turn(
     mean_s, q2 = fold(s, group), mean_square(q, group)
     # Each addition is a difference again.
     least = np.maximum(scores.reduced.lost * scores.scale[index], LOST * mean_s)
-    least = np.maximum(least, _TINY)
+    least = np.maximum(least, LEAST_S)
     lost = least.copy()
     gain, weight = scores.gain[index], scores.weight[index]
     overlaps = scores.reduced.overlaps(index)

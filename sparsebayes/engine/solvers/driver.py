@@ -356,6 +356,11 @@ def start(problem: Problem) -> State:
     return state
 
 
+def quick(solver: Solver) -> Solver:
+    """The same with less effort, for fits that are repeated, where it has a way to that."""
+    return solver.quick() if hasattr(solver, "quick") else solver
+
+
 def finish(problem: Problem, state: State) -> Stop:
     """How a solver that found nothing more to gain has ended."""
     if collapsed(problem, state) and state.active.size < problem.n_functions:

@@ -39,7 +39,7 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
         return state
     s, q2 = state.s_and_q2()
     weight = problem.prior.weight(state)
-    least = state.rounding * state.scale
+    least = state.least_s
     gain = problem.prior.best_gain(np.maximum(s, least), q2, weight)
     doomed = ((gain <= 0.0) & (state.determined < hardly) | (s <= least)).nonzero()[0]
     if not doomed.size:
@@ -62,7 +62,7 @@ def prune(problem: Problem, state: State, *, hardly: float = 1.0) -> State:
 def losses(problem: Problem, state: State) -> Array:
     """By how much the objective falls if one of the active functions is deleted, for each."""
     s, q2 = state.s_and_q2()
-    s = np.maximum(s, state.rounding * state.scale)
+    s = np.maximum(s, state.least_s)
     return problem.group * problem.prior.gain(state.alpha, s, q2, problem.prior.weight(state))
 
 
@@ -76,7 +76,7 @@ def reestimate(problem: Problem, state: State, tol: float) -> State:
         return state
     s, q2 = state.s_and_q2()
     weight = problem.prior.weight(state)
-    s = np.maximum(s, state.rounding * state.scale)
+    s = np.maximum(s, state.least_s)
     gain = problem.prior.best_gain(s, q2, weight)
     rise = problem.group * (gain - problem.prior.gain(state.alpha, s, q2, weight))
     i = int(np.argmax(rise))

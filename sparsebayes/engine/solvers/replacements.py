@@ -21,7 +21,7 @@ from sparsebayes.engine.linalg import (
     mean_product,
     mean_square,
 )
-from sparsebayes.engine.model.posterior import State
+from sparsebayes.engine.model.posterior import LEAST_S, State
 from sparsebayes.engine.model.problem import Problem, blocks
 from sparsebayes.engine.solvers.candidates import score
 from sparsebayes.engine.solvers.refine import losses
@@ -92,9 +92,7 @@ def best_replacements(
             share, own = pull / variance, state.squared[:, None]
             both = mean_product(state.mean, scores.q[weights])
             q2 = mean_square(scores.q[weights]) + share * (2.0 * both + share * own)
-        s = np.maximum(
-            s, np.maximum(scores.reduced.lost * scores.scale[index], np.finfo(float).tiny)
-        )
+        s = np.maximum(s, np.maximum(scores.reduced.lost * scores.scale[index], LEAST_S))
         weight = np.broadcast_to(scores.weight[index], shape)
         gain = problem.prior.best_gain(s.ravel(), q2.ravel(), weight.ravel()).reshape(shape)
         gain[:, np.isin(index, state.active)] = -np.inf

@@ -88,7 +88,7 @@ def escape_a_stall(search: Search, state: State) -> Path:
     before = state.beta
     end = yield from trials.lowered(search, state, policy.deep)
     state = yield from better(problem, state, end)
-    several = spread_over(problem, min(problem.n_functions, policy.several))
+    several = blindly(problem, state, policy.several)
     end = yield from trials.from_functions(search, state, several)
     state = yield from better(problem, state, end)
     shared = None
@@ -305,7 +305,7 @@ def shared_precision_model(
 ) -> State | None:
     """Some functions with one precision for all, if they have more evidence than the model."""
     if index is None:
-        index = spread_over(problem, policy.sample)
+        index = blindly(problem, state, policy.sample)
     best = best_shared_precision(problem, index, policy, problem.beta)
     if best is None or best.evidence <= state.evidence + policy.shared_gain:
         return None
@@ -367,6 +367,18 @@ def _highest(problem: Problem, first: State, policy: Policy, beta: float) -> Sta
     return problem.move(first, alpha, beta / policy.depth ** int(level))
 
 
+def blindly(problem: Problem, state: State, size: int) -> Array:
+    """So many functions, spread over all; with labels in the order of their norms.
+
+    In the order of their number the rows' order would decide which, and where a search of labels
+    ends: in one of 50 random problems nats apart.
+    """
+    chosen = spread_over(problem, min(size, problem.n_functions))
+    if state.local is None:
+        return chosen
+    return np.sort(np.argsort(problem.norms, kind="stable")[chosen])
+
+
 def blind_model(problem: Problem, state: State, policy: Policy, tol: float) -> Path:
     """Functions spread over all, with their own precisions, if they are not far below the model.
 
@@ -374,7 +386,7 @@ def blind_model(problem: Problem, state: State, policy: Policy, tol: float) -> P
     has chosen, that may have stalled. They are free of charge at first: under a prior that charges
     for each, those that are too many would not leave, or all of them would.
     """
-    index = spread_over(problem, min(problem.n_functions, policy.several))
+    index = blindly(problem, state, policy.several)
     charged = problem.restrict(index)
     free = charged.uncharged()
     end = best_shared_precision(free, np.arange(index.size), policy, state.beta, brief=True)

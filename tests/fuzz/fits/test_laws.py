@@ -11,6 +11,7 @@ from benchmarks.tools.random_problems import (
     random_regression,
     real_problems,
 )
+from sparsebayes.engine.solvers import strategies, trials
 from tests.fuzz.fits.laws import SOLVERS, Laws, laws_of
 from tests.fuzz.law import Verdict, judge
 
@@ -30,6 +31,33 @@ def test_laws_of_all_solvers(seed, solver):
     for case in laws_of(make(100 + seed, most_rows=60), solver):
         outcome = judge(case)
         assert outcome.verdict is Verdict.ANSWERED, outcome
+
+
+@pytest.fixture
+def by_number(monkeypatch):
+    """Functions that are chosen blindly are chosen by their number, as rows are ordered."""
+
+    def spread(problem, state, size):
+        return trials.spread_over(problem, min(size, problem.n_functions))
+
+    monkeypatch.setattr(strategies, "blindly", spread)
+
+
+@pytest.mark.parametrize("seed", [700399, 419849671])
+def test_the_order_of_rows_does_not_decide_where_a_search_of_labels_ends(seed):
+    Laws(random_classification(seed, most_rows=100), "sequential").rows_in_another_order()
+
+
+def test_by_number_it_does(by_number):
+    laws = Laws(random_classification(700399, most_rows=100), "sequential")
+    with pytest.raises(AssertionError, match="predictions differ"):
+        laws.rows_in_another_order()
+
+
+@pytest.mark.filterwarnings("error")
+def test_certain_labels_leave_no_curvature_and_no_warning(by_number):
+    laws = Laws(random_classification(700418, most_rows=100), "sequential")
+    assert np.isfinite(laws._fitted.log_evidence_)
 
 
 def test_a_broken_law_is_found():
