@@ -3,8 +3,8 @@
 `--only many` makes 10,000 small fits, 500 forecasts and 100,000 predictions of one row, all in one
 process, and prints memory and CPU time of each tenth. `--only rows` fits each estimator to ever
 more rows of four inputs, each time in a process of its own, until it needs more than 4 GB
-(`--megabytes`), and prints the largest that needed less. A fit may take a minute (`max_time`): what
-a search needs beside its data does not grow with its steps.
+(`--megabytes`), and prints the largest that needed less. A fit may take 20 seconds (`max_time`):
+what a search needs beside its data hardly grows with its steps.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 Array = np.ndarray
 _PARTS = 10
-_SECONDS = 60.0  # of a fit
-_FEWEST, _MOST = 1000, 1_024_000
+_SECONDS = 20.0  # of a fit
+_FEWEST, _MOST, _FACTOR = 4000, 1_024_000, 4
 _REFINED = 2  # steps between the largest that fits and the smallest that does not
 
 
@@ -163,7 +163,7 @@ def rows(megabytes: float, seconds: float, most: int, names: list[str]) -> None:
             if "refusal" in found and not found["refusal"] and found["MB"] <= megabytes:
                 best = size, found
                 if not above:
-                    size *= 2
+                    size *= _FACTOR
                     continue
             else:
                 above = size

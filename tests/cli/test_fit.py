@@ -220,6 +220,7 @@ def test_options_of_a_classification_reach_the_estimator(folder, capsys):
     params = persistence.load("m.skops").get_params()
     assert (params["link"], params["inference"]) == ("probit", "mean_field")
     assert (params["prior"], params["class_weight"]) == ("bic", "balanced")
+    write(folder / "d.csv", labelled(["a", "b", "c"], n_rows=12))
     assert main([*argv, "--multi-class", "ovr"]) == 0
     assert len(persistence.load("m.skops").estimators_) == 3
     assert main([*argv, "--share-alpha"]) == 0

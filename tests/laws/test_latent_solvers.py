@@ -148,19 +148,24 @@ def test_max_iter_cuts(solver, kind):
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k == "mean field")) for k in SITES]
+    "kind",
+    [pytest.param(k, marks=[pytest.mark.slow] * (k in ("mean field", "tap"))) for k in SITES],
 )
 def test_a_lazy_design_ends_not_far_below(kind):
-    lazy = make_problem(kind, n_samples=150, lazy=True)
-    assert lazy.capacity < lazy.n_functions
-    dense = make_problem(kind, n_samples=150)
-    ours, theirs = (fit(Sequential(), problem, tol=0.01)[0] for problem in (lazy, dense))
-    assert ours.stop is Stop.CONVERGED
-    assert np.all(np.diff(ours.path) >= 0)
-    # The state means in the whole problem what it says.
-    fresh = dense.evaluate(ours.state.active, ours.state.alpha, 1.0)
-    assert_allclose(fresh.objective, ours.state.objective, atol=1e-5)
-    assert ours.state.objective > theirs.state.objective - 5.0
+    """Not in the mean of three problems: among some functions at a time luck decides in each."""
+    below = []
+    for seed in range(3):
+        lazy = make_problem(kind, n_samples=150, lazy=True, seed=seed)
+        assert lazy.capacity < lazy.n_functions
+        dense = make_problem(kind, n_samples=150, seed=seed)
+        ours, theirs = (fit(Sequential(), problem, tol=0.01)[0] for problem in (lazy, dense))
+        assert ours.stop is Stop.CONVERGED
+        assert np.all(np.diff(ours.path) >= 0)
+        # The state means in the whole problem what it says.
+        fresh = dense.evaluate(ours.state.active, ours.state.alpha, 1.0)
+        assert_allclose(fresh.objective, ours.state.objective, atol=1e-5)
+        below.append(theirs.state.objective - ours.state.objective)
+    assert np.mean(below) < 5.0, below
 
 
 @pytest.mark.parametrize(
