@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes.basis import Basis
 from sparsebayes.basis.kernels import Centred
 from sparsebayes.engine import Design, make_design
@@ -56,7 +57,8 @@ class ScaleFamily:
         usual = typical + 0.5 * np.log(0.5 * n_inputs)
         shifts = np.log(_FACTORS) if fine else [0.0]
         trials = [base + shift for base in (self.start, usual) for shift in shifts]
-        self.trials = np.unique(np.clip(np.round(trials, 6), self.lower, self.upper), axis=0)
+        trials = np.clip(np.round(trials, 6), self.lower, self.upper)
+        self.trials = trials[distinct_rows(trials).first]
 
     def _fold(self, values: Array) -> Array:
         return values.reshape(-1, self._X.shape[1]).sum(axis=1)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, brentq, minimize
 from scipy.special import ndtr, ndtri, stdtrit
 
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import as_number
@@ -333,12 +334,11 @@ def held_out_folds(
 
 def merged(X: Array, y: Array, weights: Array) -> tuple[Array, Array, Array]:
     """Equal rows of known noise as one, which says the same of the function as all of them."""
-    rows, place = np.unique(X, axis=0, return_inverse=True)
-    place = place.ravel()
+    first, place = distinct_rows(X)
     total = np.bincount(place, weights)
     sums = [np.bincount(place, weights * one) for one in np.atleast_2d(y.T)]
     means = np.array(sums) / np.where(total > 0, total, 1.0)
-    return rows, means[0] if y.ndim == 1 else means.T, total
+    return X[first], means[0] if y.ndim == 1 else means.T, total
 
 
 def content_folds(X: Array, y: Array, weights: Array, count: int) -> Array | None:
@@ -347,16 +347,15 @@ def content_folds(X: Array, y: Array, weights: Array, count: int) -> Array | Non
     Rows are dealt out by their targets, so every fold has some of all sizes, and neither the order
     of the samples nor that of the inputs matters, nor how often a row occurs.
     """
-    rows, place = np.unique(X, axis=0, return_inverse=True)
-    if len(rows) < max(_FEWEST, count):
+    first, place = distinct_rows(X)
+    if len(first) < max(_FEWEST, count):
         return None
-    place = place.ravel()
     if y.ndim == 2:  # all together, in units of their spread
         spread = y.std(axis=0)
         y = np.sum((y - y[0]) / np.where(spread > 0, spread, 1.0), axis=1)
     targets = np.bincount(place, weights * y) / np.bincount(place, weights)
-    rng, hands = np.random.default_rng(0), -(-len(rows) // count)
-    dealt = np.concatenate([rng.permutation(count) for _ in range(hands)])[: len(rows)]
-    fold = np.empty(len(rows), dtype=np.intp)
+    rng, hands = np.random.default_rng(0), -(-len(first) // count)
+    dealt = np.concatenate([rng.permutation(count) for _ in range(hands)])[: len(first)]
+    fold = np.empty(len(first), dtype=np.intp)
     fold[np.argsort(targets, kind="stable")] = dealt
     return fold[place]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes._support.guesses.values import hint
 from sparsebayes._support.validation import LARGEST
 from sparsebayes.basis.base import Basis
@@ -89,7 +90,7 @@ class Centred(Basis):
             rows = np.arange(len(self.centers_))
             self.center_index_ = np.full(rows.size, -1)
         self.n_functions_ = len(self.centers_)
-        _, first = np.unique(self.centers_[rows], axis=0, return_index=True)
+        first = distinct_rows(self.centers_[rows]).first
         self.distinct_ = rows[np.sort(first)]
         return self
 
@@ -165,7 +166,7 @@ class Centred(Basis):
         part.center_index_ = index[order]
         part.centers_ = np.concatenate([points, self.centers_[others]])[order]
         part.n_functions_ = len(part.centers_)
-        _, first = np.unique(part.centers_, axis=0, return_index=True)
+        first = distinct_rows(part.centers_).first
         part.distinct_ = np.sort(first)
         return part
 

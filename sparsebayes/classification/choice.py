@@ -16,6 +16,7 @@ import numpy as np
 from sparsebayes._rvm.length_scales import ScaleFamily, covariances_known
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import Fold, content_folds, is_splitter
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes._support.fits.clock import OutOfTime, share_of_time
 from sparsebayes.basis import Basis
 from sparsebayes.classification.held_out import (
@@ -204,9 +205,9 @@ def _folds(samples: Samples, folds: Any) -> list[Fold]:
         return folds
     rows, labels = samples.rows, samples.labels.astype(np.float64)
     count = _FOLDS if folds is None or isinstance(folds, str) else int(folds)
-    distinct, place = np.unique(rows, axis=0, return_inverse=True)
-    if len(rows) >= _REPEATED * len(distinct):
-        each = np.argsort(np.lexsort((place.ravel(), labels)))  # by label, then by row
+    first, place = distinct_rows(rows)
+    if len(rows) >= _REPEATED * len(first):
+        each = np.argsort(np.lexsort((place, labels)))  # by label, then by row
         rows = each[:, None]
     fold = content_folds(rows, labels, samples.weights, count)
     if fold is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sparsebayes._support.calibration import Fold
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes.basis import Basis
 from sparsebayes.classification import latent, least_squares
 from sparsebayes.classification.likelihood import Samples
@@ -126,8 +127,8 @@ def spread_sample(samples: Samples, most: int) -> Samples:
     count = len(samples.rows)
     if count <= most:
         return samples
-    distinct, place = np.unique(samples.rows, axis=0, return_inverse=True)
-    key = np.random.default_rng(0).permutation(len(distinct))[place.ravel()]
+    first, place = distinct_rows(samples.rows)
+    key = np.random.default_rng(0).permutation(len(first))[place]
     chosen = []
     for k in np.unique(samples.labels):
         own = np.flatnonzero(samples.labels == k)

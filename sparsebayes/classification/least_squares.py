@@ -21,6 +21,7 @@ from sparsebayes._rvm.options import as_prior
 from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress
 from sparsebayes._support.batching import memory_budget
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes.basis import Basis
 from sparsebayes.classification.likelihood import FEW_CLASSES, Samples, prior_of
 from sparsebayes.classification.temperature import Temperature, find_temperature
@@ -112,9 +113,9 @@ def merged(samples: Samples) -> Samples:
     Were they kept apart they would say that there is no noise at all; a weight of 2 is the same.
     """
     both = np.column_stack([samples.rows, samples.labels])
-    _, first, place = np.unique(both, axis=0, return_index=True, return_inverse=True)
+    first, place = distinct_rows(both)
     order = np.argsort(first)  # that of the samples
-    weights = np.bincount(place.ravel(), samples.weights)
+    weights = np.bincount(place, samples.weights)
     first, weights = first[order], weights[order]
     return replace(samples, rows=samples.rows[first], labels=samples.labels[first], weights=weights)
 

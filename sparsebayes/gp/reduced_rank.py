@@ -21,6 +21,7 @@ from sparsebayes._support.calibration import (
     check_calibrate,
 )
 from sparsebayes._support.data import check_fit
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.fits.timed import timed
 from sparsebayes._support.guesses.mixin import GuidedMixin
@@ -271,7 +272,7 @@ class ReducedRankGPR(
     ) -> None:
         """Take turns in selecting and optimising, keep the best, and polish it."""
         rng = as_random_state(self.random_state)
-        distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
+        distinct = np.sort(distinct_rows(X).first)
         by_kernel = bool(self.optimize) and kernel.n_dims > 0
         by_noise = noise_bounds is not None
         size = self._largest(distinct)
@@ -353,7 +354,7 @@ class ReducedRankGPR(
         target, offset, _ = centred(y)
         none = np.empty(0, dtype=np.intp)
         model = Model(self.kernel_, X, target, none, self.noise_variance_)
-        distinct = np.sort(np.unique(X, axis=0, return_index=True)[1])
+        distinct = np.sort(distinct_rows(X).first)
         size = len(self.support_)
         support = self._select(model, distinct, np.random.RandomState(0), size, grow=False)
         posterior = evaluate(replace(model, support=support))[0]

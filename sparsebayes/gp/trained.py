@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import blas, cholesky
 from sklearn.gaussian_process.kernels import Kernel
 
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes.gp.kernels import KernelTo
 from sparsebayes.gp.support import DEPENDENT, SupportPosterior, solve
 
@@ -78,7 +79,7 @@ class TrainedSupport:
     @cached_property
     def _copies(self) -> Array:
         """Which support input each training input is, (N,); −1 if it is none of them."""
-        inverse = np.unique(self.X, axis=0, return_inverse=True)[1].ravel()
+        inverse = distinct_rows(self.X).place
         place = np.full(inverse.max() + 1, -1)
         place[inverse[self.rows]] = np.arange(len(self.rows))
         return place[inverse]

@@ -29,6 +29,7 @@ from sparsebayes._rvm.predictive import LinearPredictive
 from sparsebayes._rvm.progress import Progress, with_callbacks
 from sparsebayes._support.batching import memory_budget
 from sparsebayes._support.calibration import as_folds, check_calibrate, normal_width
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes._support.fits.clock import OutOfTime
 from sparsebayes._support.predictive import GaussianRegressorMixin
 from sparsebayes.basis import Basis
@@ -303,7 +304,7 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         self._noise_given = noise.variance is not None
         if noise.variance is not None:
             # Weights of 1 on average: a precision is no number of samples, and has a unit.
-            typical = float(weights.sum()) / len(np.unique(X[weights > 0], axis=0))
+            typical = float(weights.sum()) / len(distinct_rows(X[weights > 0]).first)
             weights, noise = weights / typical, Noise(noise.variance / typical)
         fitted = self._fit_basis(X, weights)
         if from_sums(fitted, weights, noise):

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes.engine.model.design import Design
 from sparsebayes.engine.model.gaussian import Gaussian
 from sparsebayes.engine.model.posterior import State
@@ -483,5 +484,4 @@ def blocks(n_functions: int, numbers: int) -> Iterator[slice]:
 
 def first_of_equals(*products: Array) -> Array:
     """The numbers of the first functions with these products, in order."""
-    _, first = np.unique(np.column_stack(products), axis=0, return_index=True)
-    return np.sort(first)
+    return np.sort(distinct_rows(np.column_stack(products)).first)

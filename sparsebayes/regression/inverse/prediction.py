@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from sparsebayes._support.data import check_numbers, finite_array
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes._support.validation import check_coverage, whole_number
 from sparsebayes.regression.inverse.curve import (
     Curve,
@@ -293,10 +294,11 @@ def inverse_predict(
                 f"X must have one row, or one for each of the {len(readings)} readings, got "
                 f"{len(known)}."
             )
-        rows, place = np.unique(known, axis=0, return_inverse=True, equal_nan=True)
-        place = np.broadcast_to(place.ravel(), len(readings))
+        first, place = distinct_rows(known)
+        place = np.broadcast_to(place, len(readings))
         groups = [
-            (curve_of(model, row, bounds), np.flatnonzero(place == k)) for k, row in enumerate(rows)
+            (curve_of(model, row, bounds), np.flatnonzero(place == k))
+            for k, row in enumerate(known[first])
         ]
     found: list[Any] = [None] * len(readings)
     for one, members in groups:

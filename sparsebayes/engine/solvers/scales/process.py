@@ -23,6 +23,7 @@ from typing import Protocol
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from sparsebayes._support.equal_rows import distinct_rows
 from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes.engine import linalg
 from sparsebayes.engine.model.gaussian import Gaussian
@@ -73,8 +74,8 @@ class ProcessModel:
         assert family.inputs is not None
         self.family, self.price, self.noise_shape = family, price, sites.noise_shape
         # Sorted, so that the order of samples and inputs does not matter.
-        rows, place = np.unique(family.inputs, axis=0, return_inverse=True)
-        place = place.ravel()
+        first, place = distinct_rows(family.inputs)
+        rows = family.inputs[first]
         weights = np.bincount(place, sites.weights)
         each = sites.weighted_target.reshape(len(place), -1).T
         targets = np.array([np.bincount(place, one) / weights for one in each])  # (T, n)
