@@ -1,21 +1,28 @@
-"""What every experiment hands back: a table beside the paper's, notes and figures."""
+"""What every experiment hands back: numbers beside the document's, notes and figures."""
 
 from __future__ import annotations
 
-import csv
 import io
+import json
 import sys
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-HEADER = ("row", "paper", "ours", "± standard error", "repetitions")
+from experiments import _store
+from experiments._rows import IDS
+from experiments._verdicts import Side, Verdict, of_number
+
+HEADER = ("", "paper", "ours", "± standard error", "repetitions", "verdict")
 
 # Okabe and Ito's palette, which the colour-blind can tell apart.
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#5A5A5A"
+
+_DPI = 90  # of stored pictures
 
 
 @dataclass(frozen=True)
@@ -44,77 +51,155 @@ class Options:
         return self.repetitions or (quick if self.quick else full)
 
 
+@dataclass(frozen=True)
+class Value:
+    """A number or a statement, and what the document has in its place.
+
+    Attributes
+    ----------
+    row : str
+        The table or figure it belongs to, "" for what no document has.
+    name : str
+    paper, ours : float, str or None
+        Of a statement: "holds" or "does not hold".
+    error : float or None
+        The standard error of ours.
+    count : int
+        Of repetitions.
+    spread : float or None
+        That of the paper's number, where it is printed.
+    best : "low", "high" or None
+        Which numbers are better than the paper's.
+    """
+
+    row: str
+    name: str
+    paper: float | str | None
+    ours: float | str
+    error: float | None = None
+    count: int = 1
+    spread: float | None = None
+    best: Side | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """By the rule of `_verdicts`; None where there is nothing to compare."""
+        if not self.row or self.paper is None:
+            return None
+        if isinstance(self.paper, str) or isinstance(self.ours, str):
+            if self.paper != _HOLDS:
+                return None
+            return "agrees" if self.ours == _HOLDS else "short"
+        return of_number(self.paper, self.ours, self.spread, self.best)
+
+    def cells(self) -> tuple[str, ...]:
+        """As named by `HEADER`."""
+        paper = _text(self.paper) + (f" ± {self.spread:g}" if self.spread else "")
+        ours = self.ours if isinstance(self.ours, str) else number(self.ours)
+        error = "" if self.error is None else f"{self.error:.2g}"
+        name = f"{self.row}: {self.name}" if self.row else self.name
+        return name, paper, ours, error, str(self.count), self.verdict or ""
+
+
+_HOLDS, _FAILS = "holds", "does not hold"
+
+
 @dataclass
 class Report:
-    """A table, notes below it, and figures.
+    """Values, notes below them, and figures.
 
     Attributes
     ----------
     title : str
-    rows : list of tuple
-        As named by `HEADER`.
+    values : list of Value
     notes : list of str
-    figures : dict of str to matplotlib Figure
-        By the end of their file names; "" for the only one.
+    pictures : dict of str to (matplotlib Figure, tuple of str)
+        By the end of their file names, "" for the only one: with what they are pictures of.
+    row : str
+        The table or figure of the documents that what is added next belongs to.
     """
 
     title: str
-    rows: list[tuple[str, ...]] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    figures: dict[str, Any] = field(default_factory=dict)
+    pictures: dict[str, tuple[Any, tuple[str, ...]]] = field(default_factory=dict)
+    row: str = ""
 
-    def add(self, name: str, paper: Any, ours: Any, repetitions: int | None = None) -> None:
-        """Add a row; `ours` is a value, or the values of all repetitions."""
-        values = np.asarray(ours, dtype=float) if not isinstance(ours, str) else None
-        error = ""
-        if values is None:
-            shown, count = ours, repetitions or 1
-        elif values.ndim == 0:
-            shown, count = number(values), repetitions or 1
-        else:
-            shown, count = number(values.mean()), values.size
-            if count > 1:
-                error = f"{standard_error(values):.2g}"
-        self.rows.append((name, _text(paper), shown, error, str(count)))
+    def add(
+        self,
+        name: str,
+        paper: Any,
+        ours: Any,
+        repetitions: int | None = None,
+        *,
+        spread: float | None = None,
+        best: Side | None = None,
+    ) -> None:
+        """Add a number; `ours` is a value, or the values of all repetitions."""
+        assert not self.row or self.row in IDS, self.row
+        shown: float | str = ours
+        error, count = None, repetitions or 1
+        if not isinstance(ours, str):
+            values = np.asarray(ours, dtype=float)
+            shown = float(values.mean())
+            if values.ndim:
+                count = values.size
+                error = standard_error(values) if count > 1 else None
+        paper = paper if paper is None or isinstance(paper, str) else float(paper)
+        self.values.append(Value(self.row, name, paper, shown, error, count, spread, best))
+
+    def claim(self, statement: str, holds: bool, repetitions: int | None = None) -> None:
+        """Add what the document says in words, and whether it holds here."""
+        assert not self.row or self.row in IDS, self.row
+        ours = _HOLDS if holds else _FAILS
+        self.values.append(Value(self.row, statement, _HOLDS, ours, None, repetitions or 1))
+
+    def draw(self, figure: Any, end: str = "", *rows: str) -> None:
+        """Add a figure, of these tables or figures of the documents, by default of `row`."""
+        of = rows or ((self.row,) if self.row else ())
+        assert IDS.issuperset(of), of
+        self.pictures[end] = figure, of
 
     def note(self, line: str) -> None:
         """Add a line below the table."""
         self.notes.append(line)
 
     def text(self) -> str:
-        """The table and the notes, aligned for a terminal."""
-        lines = [self.title, "", *_aligned([HEADER, *self.rows])]
+        """The values and the notes, aligned for a terminal."""
+        lines = [self.title, "", *_aligned([HEADER, *(value.cells() for value in self.values)])]
         return "\n".join([*lines, "", *self.notes]).rstrip() + "\n"
 
-    def markdown(self) -> str:
-        """The same as Markdown."""
-        body = [HEADER, ("---",) * len(HEADER), *self.rows]
-        table = ["| " + " | ".join(row) + " |" for row in body]
-        notes = [f"- {line}" for line in self.notes]
-        return "\n".join([f"# {self.title}", "", *table, "", *notes]).rstrip() + "\n"
-
-    def csv(self) -> str:
-        """The table alone as CSV."""
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerows([HEADER, *self.rows])
-        return stream.getvalue()
-
-    def save(self, folder: Path, stem: str) -> list[Path]:
-        """Write the table (Markdown, CSV) and the figures (PNG): all of them, or none."""
+    def save(self, folder: Path, name: str, about: dict[str, Any]) -> list[Path]:
+        """Write the record (JSON) and the figures (PNG): all of them, or none."""
         folder.mkdir(parents=True, exist_ok=True)
-        files = {
-            folder / f"{stem}.md": self.markdown().encode(),
-            folder / f"{stem}.csv": self.csv().encode(),
-        }
-        for end, figure in self.figures.items():
+        files, pictures = {}, {}
+        for end, (figure, rows) in self.pictures.items():
             stream = io.BytesIO()
-            figure.savefig(stream, format="png", dpi=150)
-            files[folder / f"{stem}{'_' + end if end else ''}.png"] = stream.getvalue()
+            figure.savefig(stream, format="png", dpi=_DPI)
+            path = folder / f"{name}{'_' + end if end else ''}.png"
+            files[path], pictures[path.name] = stream.getvalue(), rows
+        record = {
+            "title": self.title,
+            **about,
+            "values": [_compact(value) for value in self.values],
+            "notes": self.notes,
+            "pictures": pictures,
+        }
+        text = json.dumps(record, ensure_ascii=False, indent=1)
+        files[folder / f"{name}.json"] = (text + "\n").encode()  # the last: it names the others
         for path, content in files.items():
             part = path.with_name(f".{path.name}.part")  # an interrupted run leaves no half file
             part.write_bytes(content)
             part.replace(path)
         return list(files)
+
+
+def _compact(value: Value) -> dict[str, Any]:
+    """A value without what it does not have, numbers to six digits."""
+    kept = {key: one for key, one in asdict(value).items() if one not in (None, "")}
+    return {
+        key: float(f"{one:.6g}") if isinstance(one, float) else one for key, one in kept.items()
+    }
 
 
 def number(value: Any) -> str:
@@ -144,17 +229,43 @@ def new_figure(width: float = 8.0, height: float = 4.0) -> Any:
 
 
 def repeat(function: Any, tasks: Iterable[tuple], *, jobs: int, label: str) -> list[Any]:
-    """``function(*task)`` for all tasks, on `jobs` processes, with progress on stderr."""
+    """``function(*task)`` for all tasks, on `jobs` processes, with progress on stderr.
+
+    Where units are kept, what was computed before is not computed again.
+    """
     from joblib import Parallel, delayed
 
-    tasks = list(tasks)
-    results = []
-    parallel = Parallel(n_jobs=jobs, return_as="generator")
-    for result in parallel(delayed(function)(*task) for task in tasks):
-        results.append(result)
+    tasks, units = list(tasks), _store.current()
+    paths = [None if units is None else units.path(function, task) for task in tasks]
+    results: dict[int, Any] = {}
+    for number, path in enumerate(paths):
+        if path is not None and path.exists():
+            results[number] = _store.Units.load(path)
+    left = [number for number in range(len(tasks)) if number not in results]
+    begin, known = time.monotonic(), len(results)
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    for number, result in parallel(delayed(_numbered)(n, function, tasks[n]) for n in left):
+        results[number] = result
+        path = paths[number]
+        if path is not None:
+            _store.Units.save(path, result)
+        done = len(results) - known
         if len(results) % max(1, len(tasks) // 10) == 0:
-            progress(f"{label}: {len(results)}/{len(tasks)}")
-    return results
+            rest = (time.monotonic() - begin) / done * (len(left) - done)
+            progress(f"{label}: {len(results)}/{len(tasks)}, {duration(rest)} left")
+    return [results[number] for number in range(len(tasks))]
+
+
+def _numbered(number: int, function: Any, task: tuple) -> tuple[int, Any]:
+    return number, function(*task)
+
+
+def duration(seconds: float) -> str:
+    """Hours and minutes, or seconds where it is short."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def progress(line: str) -> None:

@@ -218,7 +218,7 @@ def run(options: Options) -> Report:
         "ARIMA and ETS take logarithms of the airline series. The naive forecast repeats the last "
         "season of 12, 11, 132 and 7 steps. Repetitions are the origins."
     )
-    report.figures[""] = _figure(results)
+    report.draw(_figure(results))
     return report
 
 

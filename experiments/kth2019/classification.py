@@ -141,7 +141,7 @@ def run(options: Options) -> Report:
         "so the two kernels cannot have been the same. Fit times: processor seconds."
     )
     report.note("Vectors are kernel functions, equal ones counted once; the bias is not counted.")
-    report.figures[""] = _figure(results)
+    report.draw(_figure(results))
     return report
 
 

@@ -150,8 +150,8 @@ def run(options: Options) -> Report:
             report.add(f"{label}: 95 % band covers, step {step}", None, covered)
     _notes(report, values, n_starts)
     _others(report, options, seeds, n_starts, horizon)
-    report.figures["fig4_2"] = _paths(seeds[0], horizon)
-    report.figures["fig4_3"] = _curves(values)
+    report.draw(_paths(seeds[0], horizon), "fig4_2")
+    report.draw(_curves(values), "fig4_3")
     return report
 
 

@@ -140,7 +140,7 @@ def run(options: Options) -> Report:
     )
     report.note("Minima are distinct if L differs by 0.001 or the number of vectors differs.")
     report.note("QC04 (2.21) prints ½ log 2π; ours has (N/2) log 2π, which is 17.5 more at N = 20.")
-    report.figures[""] = _figure(unique, default)
+    report.draw(_figure(unique, default))
     return report
 
 

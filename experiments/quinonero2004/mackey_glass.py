@@ -162,7 +162,7 @@ def run(options: Options) -> Report:
         f"Fig. 2.6: {FIGURE_TRAIN} examples to learn from, {FIGURE_TEST} to test, as its caption "
         "says; the text says 700 and 8500."
     )
-    report.figures[""] = _figure(figure_values)
+    report.draw(_figure(figure_values))
     return report
 
 

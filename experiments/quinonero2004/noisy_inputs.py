@@ -140,7 +140,7 @@ def run(options: Options) -> Report:
         f"{sum(rows[:, 1] < rows[:, 0])} of {few}",
         few,
     )
-    report.figures["fig4_4"] = _figure_4(sine(0))
+    report.draw(_figure_4(sine(0)), "fig4_4")
 
     found = repeat(annealed, ((k,) for k in range(some)), jobs=jobs, label="Fig. 4.5")
     paths = np.array([path for path, *_ in found])
@@ -156,7 +156,7 @@ def run(options: Options) -> Report:
         "very poor",
         [np.median(one[4]) for one in found],
     )
-    report.figures["fig4_5"] = _figure_5(found[0])
+    report.draw(_figure_5(found[0]), "fig4_5")
 
     results = repeat(compared, ((k,) for k in range(many)), jobs=jobs, label="Fig. 4.6")
     paper = {STANDARD: 0.16, "stochastic_em": 0.06}
@@ -172,7 +172,7 @@ def run(options: Options) -> Report:
     for name in METHODS:
         wins = np.sum(losses[name] < losses[STANDARD])
         report.add(f"Fig. 4.6: {name} better than the standard GP", None, f"{wins} of {many}", many)
-    report.figures["fig4_6"] = _figure_6(sinc(0.05, 0))
+    report.draw(_figure_6(sinc(0.05, 0)), "fig4_6")
     report.note("Losses are negative log densities of new observations at clean inputs.")
     report.note("The thesis stops the annealing at the true noise, which its models were told.")
     return report

@@ -203,7 +203,7 @@ def run(options: Options) -> Report:
         "same movements. Values of tested blocks do occur as lagged inputs of examples that "
         "teach, never as their targets."
     )
-    report.figures[""] = _figure(results)
+    report.draw(_figure(results))
     return report
 
 

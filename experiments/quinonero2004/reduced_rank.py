@@ -168,8 +168,8 @@ def run(options: Options) -> Report:
         f"printed NTL are ½ log 2π too high for the printed errors; in brackets: less {SHIFT:.3f}."
     )
     report.note("SGGP and SGEV: hyperparameters learned with another random support set.")
-    report.figures["fig1"] = _degenerate(report)
-    report.figures["fig2"] = _sparsity(report, options.seed)
+    report.draw(_degenerate(report), "fig1")
+    report.draw(_sparsity(report, options.seed), "fig2")
     return report
 
 

@@ -174,7 +174,7 @@ def run(options: Options) -> Report:
         "Simulated rig, chosen for errors like the paper's, whose images are not available. "
         "Its bundle adjustment had 0.38 mm."
     )
-    report.figures[""] = _figure(results[0])
+    report.draw(_figure(results[0]))
     return report
 
 

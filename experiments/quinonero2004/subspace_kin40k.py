@@ -124,7 +124,7 @@ def run(options: Options) -> Report:
     if options.quick:
         report.note("--quick: the paper's numbers are for 4000 examples and cannot be compared.")
     report.note("Relevance vectors are kernel functions; the bias is not counted.")
-    report.figures[""] = _figure(paths)
+    report.draw(_figure(paths))
     return report
 
 

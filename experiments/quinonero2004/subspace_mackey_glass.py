@@ -91,7 +91,7 @@ def run(options: Options) -> Report:
         "Paper: SSEM is an order of magnitude faster for a few thousand examples, and the batch "
         "method is faster only for 100; its other values are only in the figure."
     )
-    report.figures[""] = _figure(ratios)
+    report.draw(_figure(ratios))
     return report
 
 

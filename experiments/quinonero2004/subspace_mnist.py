@@ -161,7 +161,7 @@ def run(options: Options) -> Report:
     if options.quick:
         report.note("--quick: the paper's numbers are for 13484 examples and cannot be compared.")
     report.note("Functions are Gaussian ones; the bias is not counted.")
-    report.figures[""] = _figure(paths)
+    report.draw(_figure(paths))
     return report
 
 

@@ -73,7 +73,7 @@ def run(options: Options) -> Report:
         f"{abs(mean - sampled) / np.sqrt(sampled_variance / draws):.2g} standard errors, variances "
         f"by {abs(variance / sampled_variance - 1):.2g} in parts. The paper prints no numbers."
     )
-    report.figures[""] = _figure(model, inputs, outputs, found)
+    report.draw(_figure(model, inputs, outputs, found))
     return report
 
 

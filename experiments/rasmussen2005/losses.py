@@ -151,7 +151,7 @@ def run(options: Options) -> Report:
         )
     if not results:
         raise FileNotFoundError("neither boston.npz nor kin40k.npz; set SPARSEBAYES_DATA.")
-    report.figures[""] = _figure(results)
+    report.draw(_figure(results))
     return report
 
 

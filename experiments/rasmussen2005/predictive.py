@@ -109,7 +109,7 @@ def run(options: Options) -> Report:
     _, std, _, more_std = machines["localised"].predict(ends)
     report.add("Fig. 1, localised: std far away, RVM", np.sqrt(NOISE), float(std[0]))
     report.add("Fig. 1, localised: std far away, RVM*", far, float(more_std[0]))
-    report.figures["fig1"] = _figure_1(machines, y, rng)
+    report.draw(_figure_1(machines, y, rng), "fig1")
 
     X, y, model = trained(options.seed)
     classical = RVR(RBF(1.2), bias=False, calibrate=None).fit(X, y)
@@ -125,7 +125,7 @@ def run(options: Options) -> Report:
         "The column 'paper' has what RQ05's formulas say far from localised functions: σ for the "
         "RVM, (σ² + 1/α*)^½ for the RVM*, with the variance of the targets for 1/α*."
     )
-    report.figures["fig2"] = _figure_2(X, y, classical, model)
+    report.draw(_figure_2(X, y, classical, model), "fig2")
     return report
 
 

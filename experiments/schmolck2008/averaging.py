@@ -83,7 +83,7 @@ def run(options: Options) -> Report:
             f"{name}: the average is better in {better} of {count}; {results[:, 5].mean():.1f} "
             f"functions at the optimum, {results[:, 6].mean():.1f} on average over draws."
         )
-    report.figures[""] = _figure(found)
+    report.draw(_figure(found))
     return report
 
 

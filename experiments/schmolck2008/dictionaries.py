@@ -117,10 +117,10 @@ def run(options: Options) -> Report:
         "high, in S08's table 2.1 too."
     )
     for name, cases in (("fig7", SMALL[:4]), ("fig9", SMALL[4:])):
-        report.figures[name] = _panels(cases, options.seed)
+        report.draw(_panels(cases, options.seed), name)
     fits = [(case, *fit(case, options.seed, 0)) for case in DOPPLER]
-    report.figures["fig12"] = _doppler(fits)
-    report.figures["fig13"] = _shrinkage(fits[2:])
+    report.draw(_doppler(fits), "fig12")
+    report.draw(_shrinkage(fits[2:]), "fig13")
     return report
 
 

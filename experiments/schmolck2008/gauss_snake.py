@@ -59,8 +59,8 @@ def run(options: Options) -> Report:
     wins = int(np.sum(away["ric"] < away["flat"]))
     report.note(f"RIC is nearer to the true probabilities in {wins} of {count} data sets.")
     report.note("S08 prints no numbers; its two figures show one data set.")
-    report.figures["fig1"] = _truth(options.seed)
-    report.figures["fig2"] = _fits(options.seed)
+    report.draw(_truth(options.seed), "fig1")
+    report.draw(_fits(options.seed), "fig2")
     return report
 
 

@@ -167,7 +167,7 @@ def run(options: Options) -> Report:
         f"Oversmoothed: a noise variance above {OVERSMOOTHED:g} times the true one. Objective: "
         "relative to the best of S08's runs, in nats; above 0 ours is better."
     )
-    report.figures[""] = _figure(drawn, options.seed)
+    report.draw(_figure(drawn, options.seed))
     return report
 
 

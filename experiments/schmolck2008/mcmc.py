@@ -169,7 +169,7 @@ def run(options: Options) -> Report:
             )
         setting = SETTINGS[number]
         report.note(f"{name}: the true noise variance is {given.noise:.3g} ({setting.label}).")
-        report.figures[name.lower()] = _figure(given, samplers, runs)
+        report.draw(_figure(given, samplers, runs), name.lower())
     return report
 
 

@@ -126,7 +126,7 @@ def run(options: Options) -> Report:
         if penalty == "l0+":
             _criteria(report, values, area, n_evaluations)
         model = fit(penalty, options.seed, n_evaluations, validation_fraction=None)
-        report.figures[f"fig{3 if penalty == 'l1' else 4}"] = _figure(model, name)
+        report.draw(_figure(model, name), f"fig{3 if penalty == 'l1' else 4}")
     report.note("S08 prints no numbers. Errors chosen on the test points are no estimates.")
     return report
 

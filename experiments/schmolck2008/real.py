@@ -120,9 +120,9 @@ def run(options: Options) -> Report:
         "White noise would leave no correlation in what is removed; where there is some, the "
         "noise is coloured or a part of the signal is removed too."
     )
-    report.figures["record"] = _figure_record(leads, fs, found)
-    report.figures["ecg"] = _figure_ecg(cases[1], options.seed)
-    report.figures["image"] = _figure_image(cases[2], options.seed)
+    report.draw(_figure_record(leads, fs, found), "record")
+    report.draw(_figure_ecg(cases[1], options.seed), "ecg")
+    report.draw(_figure_image(cases[2], options.seed), "image")
     return report
 
 

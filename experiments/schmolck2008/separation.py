@@ -123,8 +123,8 @@ def run(options: Options) -> Report:
         "functions. Its solver, or a detail of the signal, must differ."
     )
     fits = [(case, *fit(case, options.seed, 0)) for case in CASES]
-    report.figures["fig14"] = _estimates(fits[:3])
-    report.figures["fig15"] = _parts([fits[3], fits[2]])
+    report.draw(_estimates(fits[:3]), "fig14")
+    report.draw(_parts([fits[3], fits[2]]), "fig15")
     return report
 
 

@@ -29,7 +29,17 @@ from scipy.ndimage import uniform_filter1d
 from scipy.optimize import linear_sum_assignment
 from scipy.signal import butter, hilbert, sosfiltfilt
 
-from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure, progress
+from experiments._report import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Options,
+    Report,
+    Value,
+    new_figure,
+    progress,
+)
 from sparsebayes import Denoised, denoise
 from sparsebayes.datasets import load_benchmark
 
@@ -225,7 +235,7 @@ def run(options: Options) -> Report:
             for name, values in shown[label].items():
                 report.add(f"{label}: {name}", None, _entry(values), len(marked))
             if recording.name != "epochs":
-                report.rows.append(_difference(label, judged, reference, resamples, rng))
+                report.values.append(_difference(label, judged, reference, resamples, rng))
         if "expert 1" in recording.marks:
             pairs = zip(recording.marks["expert 2"], recording.marks["expert 1"], strict=True)
             agreed = scores(np.sum([count(runs(a), b) for a, b in pairs], axis=0))
@@ -241,10 +251,10 @@ def run(options: Options) -> Report:
     )
     _tell(report, shown, recordings)
     block = int(np.argmax(recordings[0].marks["both"].sum(axis=1)))
-    report.figures["fig16"] = _figure16(recordings[-1])
-    report.figures["fig17"] = _figure17(((recordings[-1], 0), (recordings[0], block)))
-    report.figures["fig18"] = _figure18(recordings[-1])
-    report.figures["scores"] = _figure_scores(shown)
+    report.draw(_figure16(recordings[-1]), "fig16")
+    report.draw(_figure17(((recordings[-1], 0), (recordings[0], block))), "fig17")
+    report.draw(_figure18(recordings[-1]), "fig18")
+    report.draw(_figure_scores(shown), "scores")
     return report
 
 
@@ -259,19 +269,14 @@ def _difference(
     reference: str,
     resamples: int,
     rng: np.random.Generator,
-) -> tuple[str, ...]:
-    """A row: F1 of BIC less that of the band-pass."""
+) -> Value:
+    """F1 of BIC less that of the band-pass."""
     ours, theirs = (judged[name][reference][:, 0] for name in ("DCT, BIC", "band-pass"))
     drawn = rng.integers(len(ours), size=(resamples, len(ours)))
     spread = (scores(ours[drawn].sum(axis=1)) - scores(theirs[drawn].sum(axis=1)))[:, 2].std()
     gain = (scores(ours.sum(axis=0)) - scores(theirs.sum(axis=0)))[2]
-    return (
-        f"{label}: DCT, BIC − band-pass",
-        "",
-        f"{gain:+.3f}",
-        f"{spread:.2g}",
-        str(len(ours)),
-    )
+    name = f"{label}: DCT, BIC − band-pass"
+    return Value("", name, None, float(gain), float(spread), len(ours))
 
 
 def _tell(report: Report, shown: dict[str, dict[str, Array]], recordings: list[Recording]) -> None:

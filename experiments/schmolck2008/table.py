@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from experiments._report import BLUE, ORANGE, Options, Report, new_figure, repeat, standard_error
+from experiments._report import BLUE, ORANGE, Options, Report, new_figure, repeat
 from experiments.schmolck2008._climber import Unscaled, climb
 from experiments.schmolck2008._data import clean, noisy, samples
 from sparsebayes import denoise
@@ -35,6 +35,7 @@ from sparsebayes.engine.linalg import one_thread
 Array = np.ndarray
 Entry = tuple[float, float] | None  # mean and spread, as printed
 
+ROW = "S08 Table 2.1"
 PRIORS = {"None": "flat", "AIC": "aic", "BIC": "bic", "RIC": "ric"}
 
 
@@ -59,6 +60,11 @@ class Block:
     kernel: str
     rows: tuple[Row, ...]
     given: bool = False
+
+    @property
+    def as_printed(self) -> bool:
+        """Whether it is run by the document's own algorithm and price."""
+        return self.kernel.endswith("as printed")
 
     def dictionary(self) -> Dictionary:
         if self.kernel == "symmlet":
@@ -137,7 +143,7 @@ def one(number: int, seed: int, repetition: int) -> Array:
     f = clean(block.signal, block.n)
     rng = np.random.default_rng([seed, repetition])
     y = noisy(f, block.snr, rng)
-    if block.kernel.endswith("as printed"):
+    if block.as_printed:
         return np.array([_as_printed(y, f, row, block, rng) for row in block.rows])
     noise = f.var(ddof=1) / block.snr**2 if block.given else "estimate"
     out = []
@@ -189,18 +195,13 @@ def run(options: Options) -> Report:
                     continue
                 some = values[:, k, column]
                 good = met(some.mean(), paper)
-                digits = 1 if name == "S" else 5 if block.given else 3
-                report.rows.append(
-                    (
-                        f"{label}, {row.prior}: {name}",
-                        _entry(*paper, digits),
-                        _entry(some.mean(), some.std(ddof=min(1, count - 1)), digits)
-                        + ("" if name == "σ²" else ", met" if good else ", NOT met"),
-                        f"{standard_error(some):.2g}" if count > 1 else "",
-                        str(count),
-                    )
+                report.row = ROW if name != "σ²" and not block.as_printed else ""
+                mean, spread = paper
+                best = "low" if name == "MSE" else None
+                report.add(
+                    f"{label}, {row.prior}: {name}", mean, some, spread=2.0 * spread, best=best
                 )
-                if name != "σ²" and not block.kernel.endswith("as printed"):
+                if name != "σ²" and not block.as_printed:
                     verdicts[name].append(good)
                     strict.append(met(some.mean(), paper, 2.0 / np.sqrt(10.0)))
     report.note(
@@ -213,12 +214,8 @@ def run(options: Options) -> Report:
         "gauss 3.0: ours scales the price to the norm of a function, centres the targets and "
         "searches further. As printed: S08's algorithm in a random order with its own price."
     )
-    report.figures[""] = _figure(shown)
+    report.draw(_figure(shown), "", ROW)
     return report
-
-
-def _entry(mean: float, spread: float, digits: int) -> str:
-    return f"{mean:.{digits}f} ± {spread:.{digits}f}"
 
 
 def _figure(shown: list[tuple[str, Row, Array]]):

@@ -183,7 +183,7 @@ def run(options: Options, only: Collection[str] | None = None) -> Report:
         report.note("--quick: few splits, 300 examples for the widths, 1500 images of U.S.P.S.")
     report.note("Widths are in units of sqrt(D var / 2), var being the variance of the inputs.")
     report.note("Vectors are kernel functions, equal ones counted once; the bias is not counted.")
-    report.figures[""] = _figure(results)
+    report.draw(_figure(results))
     return report
 
 

@@ -96,7 +96,7 @@ def run(options: Options) -> Report:
         "T01 gives a figure, no numbers; the second column is the truth. Log-odds are those of the "
         "probabilities (RVM: averaged over the weights; SVM: Platt's sigmoid)."
     )
-    report.figures[""] = _figure(options.seed)
+    report.draw(_figure(options.seed))
     return report
 
 

@@ -132,7 +132,7 @@ def run(options: Options) -> Report:
         report.add(f"{task.name}: relevance vectors", task.vectors, values[:, 1])
         report.note(_verdict(task, values))
     report.note("Relevance vectors are kernel functions; the bias is not counted.")
-    report.figures[""] = _figure(results)
+    report.draw(_figure(results))
     return report
 
 

@@ -75,7 +75,7 @@ def run(options: Options) -> Report:
     _probabilities(report)
     report.note("Vectors are kernel functions; the bias is not counted. T01's is one draw.")
     typical = int(np.argsort(column(scores["RVM"], "error"), kind="stable")[count // 2])
-    report.figures[""] = _figure(options.seed, typical)
+    report.draw(_figure(options.seed, typical))
     return report
 
 

@@ -137,9 +137,9 @@ def run(options: Options) -> Report:
         + ", ".join(f"{t} {p:.0%}" for t, p in zip(np.delete(TERMS, 1), pruned, strict=True))
         + "."
     )
-    report.figures["fig4"] = _surfaces(options.seed)
+    report.draw(_surfaces(options.seed), "fig4")
     eta = _friedman(options, report, count)
-    report.figures["eta"] = _eta_figure(eta)
+    report.draw(_eta_figure(eta), "eta")
     return report
 
 

@@ -105,12 +105,12 @@ def run(options: Options) -> Report:
         "(0.0245 RVM, 0.0291 SVM)."
     )
     report.note("Relevance vectors are kernel functions; the bias is not counted.")
-    report.figures["fig1"] = _plot(X, y, grid, truth, shown, "noise-free, σ = 0.01 fixed")
+    report.draw(_plot(X, y, grid, truth, shown, "noise-free, σ = 0.01 fixed"), "fig1")
     X, y, _ = make_sinc(
         100, noise=0.2, noise_kind="uniform", random_state=np.random.default_rng([options.seed, 0])
     )
     model = RVR(LinearSpline(), calibrate=None).fit(X, y)
-    report.figures["fig2"] = _plot(X, y, grid, truth, model, "uniform noise in [-0.2, 0.2]")
+    report.draw(_plot(X, y, grid, truth, model, "uniform noise in [-0.2, 0.2]"), "fig2")
     return report
 
 

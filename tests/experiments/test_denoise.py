@@ -1,6 +1,5 @@
 """The experiments on dictionaries and smoothness priors, their parts and small runs."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
@@ -14,19 +13,15 @@ from experiments.schmolck2008._data import clean, noisy, samples
 from sparsebayes import denoise
 from sparsebayes.dictionaries import Kernel, Wavelet
 from sparsebayes.engine import Dense, Exact, Flat, Gaussian, Smoothness
-
-
-def rows_of(name, folder):
-    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
-    return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+from tests.experiments import records
 
 
 def small_run(name, folder, repetitions):
     pytest.importorskip("matplotlib")
-    assert main([name, "--repetitions", str(repetitions), "--out", str(folder)]) == 0
+    assert main([name, "--repetitions", str(repetitions), "--results", str(folder)]) == 0
     for path in folder.glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")
-    return rows_of(name, folder)
+    return records.table(folder, name)
 
 
 def problem_of(dictionary, y, prior):

@@ -1,6 +1,6 @@
 """The runner of the experiments; the experiments themselves take minutes."""
 
-import csv
+import json
 
 import numpy as np
 import pytest
@@ -9,10 +9,11 @@ from sklearn.datasets import make_blobs
 import experiments
 from experiments import _classification
 from experiments.__main__ import main
-from experiments._report import HEADER, Options, Report, number
+from experiments._report import Options, Report, number
 from experiments.classification import augmented, class_average, from_svc
 from experiments.quinonero2004 import subspace_mnist
 from experiments.tipping2001 import classification, log_odds
+from tests.experiments.records import numbers
 
 
 def test_list_names_each_experiment_with_one_line(capsys):
@@ -23,7 +24,7 @@ def test_list_names_each_experiment_with_one_line(capsys):
 
 
 def test_unknown_name_is_an_error_that_lists_the_known(tmp_path, capsys):
-    assert main(["tipping2001.nothing", "--out", str(tmp_path / "r")]) == 2
+    assert main(["tipping2001.nothing", "--results", str(tmp_path / "r")]) == 2
     streams = capsys.readouterr()
     assert "tipping2001.nothing" in streams.err and "tipping2001.sinc" in streams.err
     assert not streams.out and not (tmp_path / "r").exists()
@@ -31,16 +32,28 @@ def test_unknown_name_is_an_error_that_lists_the_known(tmp_path, capsys):
 
 def test_tiny_run_prints_and_writes_the_same_table(tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    arguments = ["tipping2001.sinc", "--quick", "--repetitions", "2", "--out", str(tmp_path / "r")]
+    arguments = [
+        "tipping2001.sinc",
+        "--quick",
+        "--repetitions",
+        "2",
+        "--results",
+        str(tmp_path / "r"),
+    ]
     assert main(arguments) == 0
     printed = capsys.readouterr().out
-    files = sorted(p.name for p in (tmp_path / "r").iterdir())
-    assert files == [f"tipping2001.sinc{e}" for e in (".csv", ".md", "_fig1.png", "_fig2.png")]
-    text = (tmp_path / "r" / "tipping2001.sinc.csv").read_text(encoding="utf-8")
-    table = list(csv.reader(text.splitlines()))
-    assert tuple(table[0]) == HEADER
-    for row in table[1:]:
-        assert row[0] in printed and row[2] in printed
+    names = {p.name for p in (tmp_path / "r").iterdir()}
+    assert names == {
+        ".units",
+        *(f"tipping2001.sinc{e}" for e in (".json", "_fig1.png", "_fig2.png")),
+    }
+    record = json.loads((tmp_path / "r" / "tipping2001.sinc.json").read_text("utf-8"))
+    assert record["quick"] and set(record["state"]) == {"sparsebayes", "module"}
+    assert record["versions"]["numpy"] == np.__version__
+    for value in record["values"]:
+        assert value["name"] in printed
+        if not isinstance(value["ours"], str):
+            assert number(value["ours"]) in printed
     assert (tmp_path / "r" / "tipping2001.sinc_fig1.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -56,7 +69,7 @@ def test_tiny_run_prints_and_writes_the_same_table(tmp_path, capsys):
 )
 def test_missing_data_is_one_clear_line(name, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
-    assert main([name, "--quick", "--out", str(tmp_path / "r")]) == 2
+    assert main([name, "--quick", "--results", str(tmp_path / "r")]) == 2
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err
     assert not (tmp_path / "r").exists()
 
@@ -64,8 +77,8 @@ def test_missing_data_is_one_clear_line(name, tmp_path, capsys, monkeypatch):
 def test_row_holds_mean_standard_error_and_count():
     report = Report("title")
     report.add("a", 2.0, np.array([1.0, 2.0, 3.0]))
-    assert report.rows == [("a", "2", "2.000", "0.58", "3")]
-    assert "| a | 2 | 2.000 | 0.58 | 3 |" in report.markdown()
+    assert report.values[0].cells() == ("a", "2", "2.000", "0.58", "3", "")
+    assert "a  |     2 | 2.000 |" in report.text().replace("-", "")
 
 
 @pytest.mark.parametrize(
@@ -133,11 +146,9 @@ def small(tmp_path, monkeypatch):
 )
 def test_classification_experiment_on_small_data(name, rows, small, tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    assert main([name, "--quick", "--repetitions", "1", "--out", str(tmp_path / "r")]) == 0
-    text = (tmp_path / "r" / f"{name}.csv").read_text(encoding="utf-8")
-    table = {row[0]: row for row in csv.reader(text.splitlines()[1:])}
-    assert set(rows) <= set(table)
-    assert all(np.isfinite(float(row[2])) for row in table.values())
+    assert main([name, "--quick", "--repetitions", "1", "--results", str(tmp_path / "r")]) == 0
+    found = numbers(tmp_path / "r", name)
+    assert set(rows) <= set(found) and np.isfinite(list(found.values())).all()
     assert (tmp_path / "r" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert "left out" not in capsys.readouterr().out
 
@@ -145,10 +156,9 @@ def test_classification_experiment_on_small_data(name, rows, small, tmp_path, ca
 @pytest.mark.slow
 def test_support_vectors_beside_relevance_vectors(tmp_path, monkeypatch):
     monkeypatch.setattr(from_svc, "NAMES", ("wine",))
-    arguments = ["classification.from_svc", "--repetitions", "1", "--out", str(tmp_path / "r")]
+    arguments = ["classification.from_svc", "--repetitions", "1", "--results", str(tmp_path / "r")]
     assert main(arguments) == 0
-    text = (tmp_path / "r" / "classification.from_svc.csv").read_text(encoding="utf-8")
-    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    table = numbers(tmp_path / "r", "classification.from_svc")
     assert len(table) == 21
     assert table["wine, RVC: vectors"] < 0.5 * table["wine, SVC: vectors"]
     assert table["wine, RVC: loss"] < 0.3
@@ -156,10 +166,15 @@ def test_support_vectors_beside_relevance_vectors(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_likelihoods_and_ways_to_have_three_classes(tmp_path):
-    arguments = ["classification.likelihoods", "--repetitions", "1", "--out", str(tmp_path / "r")]
+    arguments = [
+        "classification.likelihoods",
+        "--repetitions",
+        "1",
+        "--results",
+        str(tmp_path / "r"),
+    ]
     assert main(arguments) == 0
-    text = (tmp_path / "r" / "classification.likelihoods.csv").read_text(encoding="utf-8")
-    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    table = numbers(tmp_path / "r", "classification.likelihoods")
     assert len(table) == 35
     assert table["two moons, probit, tap: error (%)"] < 15.0
     shared = "gases, multinomial, shared"
@@ -168,11 +183,10 @@ def test_likelihoods_and_ways_to_have_three_classes(tmp_path):
 
 def test_augmented_losses_of_the_sets_that_are_there(small, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(augmented, "NAMES", ("banana", "heart", "ripley", "iris"))
-    arguments = ["classification.augmented", "--quick", "--out", str(tmp_path / "r")]
+    arguments = ["classification.augmented", "--quick", "--results", str(tmp_path / "r")]
     assert main(arguments) == 0
     assert "heart: left out, the data are missing." in capsys.readouterr().out
-    text = (tmp_path / "r" / "classification.augmented.csv").read_text(encoding="utf-8")
-    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    table = numbers(tmp_path / "r", "classification.augmented")
     assert len(table) == 3 * 4 and np.isfinite(list(table.values())).all()
     assert table["iris, augment=True: loss"] < 0.5
 
@@ -182,10 +196,9 @@ def test_errors_of_the_average_of_a_softmax(tmp_path, monkeypatch):
     monkeypatch.setattr(class_average, "NAMES", ("iris", "gases", "4 digits"))
     monkeypatch.setattr(class_average, "CLASSES", (4,))
     monkeypatch.setattr(class_average, "SCALES", (1.0,))
-    arguments = ["classification.class_average", "--quick", "--out", str(tmp_path / "r")]
+    arguments = ["classification.class_average", "--quick", "--results", str(tmp_path / "r")]
     assert main(arguments) == 0
-    text = (tmp_path / "r" / "classification.class_average.csv").read_text(encoding="utf-8")
-    table = {row[0]: float(row[2]) for row in csv.reader(text.splitlines()[1:])}
+    table = numbers(tmp_path / "r", "classification.class_average")
     assert len(table) == 3 * 2 * 4 + 2 + 2
     assert 0 < table["all sets: mean error"] < 6e-4 and table["all sets: largest error"] < 0.01
     assert table["made up, 4 classes, std 1: largest error"] < 0.01
@@ -202,7 +215,7 @@ def test_calibration_error_counts_what_is_too_sure():
 def test_sets_without_data_are_left_out_and_named(small, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     (tmp_path / "raetsch_thyroid.npz").unlink()
-    arguments = ["kth2019.classification", "--repetitions", "1", "--out", str(tmp_path / "r")]
+    arguments = ["kth2019.classification", "--repetitions", "1", "--results", str(tmp_path / "r")]
     assert main(arguments) == 0
     printed = capsys.readouterr().out
     assert "Thyroid: left out, the data are missing." in printed

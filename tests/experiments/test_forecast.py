@@ -1,6 +1,5 @@
 """The experiments with uncertain inputs and forecasts, on small data."""
 
-import csv
 import sys
 
 import numpy as np
@@ -12,11 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from experiments.__main__ import main
 from experiments.forecasting import calibration, series
 from experiments.quinonero2004 import forecasts, ph
-
-
-def table(folder, name):
-    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
-    return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+from tests.experiments.records import table
 
 
 def is_png(path):
@@ -26,7 +21,7 @@ def is_png(path):
 def test_uncertain_input_agrees_with_draws(tmp_path):
     pytest.importorskip("matplotlib")
     name = "quinonero2004.uncertain_input"
-    assert main([name, "--quick", "--out", str(tmp_path)]) == 0
+    assert main([name, "--quick", "--results", str(tmp_path)]) == 0
     rows = table(tmp_path, name)
     exact, taylor, drawn = (
         float(rows[f"standard deviation, {label}"][2])
@@ -49,7 +44,7 @@ def test_forecasts_on_a_short_series(tmp_path, monkeypatch, capsys):
     few = {k: forecasts.MODELS[k] for k in (forecasts.PROCESS, "RVR, noisy inputs")}
     monkeypatch.setattr(forecasts, "MODELS", few)
     name = "quinonero2004.forecasts"
-    assert main([name, "--quick", "--repetitions", "2", "--out", str(tmp_path)]) == 0
+    assert main([name, "--quick", "--repetitions", "2", "--results", str(tmp_path)]) == 0
     rows = table(tmp_path, name)
     assert rows["exact: minus log density"][1] == "0.8473"
     assert float(rows["naive: minus log density"][2]) > float(rows["exact: minus log density"][2])
@@ -109,7 +104,7 @@ def test_ph_on_a_small_plant(tmp_path, monkeypatch, plant):
     few = ((ph.PROCESS, "first"), ("RVR", "first"), (ph.PROCESS, "turns"))
     monkeypatch.setattr(ph, "TASKS", few)
     name = "quinonero2004.ph"
-    assert main([name, "--quick", "--out", str(tmp_path / "r")]) == 0
+    assert main([name, "--quick", "--results", str(tmp_path / "r")]) == 0
     rows = table(tmp_path / "r", name)
     label = "Gaussian process, first part teaches"
     assert rows[f"{label}, naive: minus log density"][1] == "1980.2"
@@ -152,13 +147,13 @@ def test_ph_evidence_is_that_of_scikit_learn(plant):
 def test_without_data_is_one_clear_line(name, tmp_path, capsys, monkeypatch):
     pytest.importorskip("statsmodels")
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
-    assert main([name, "--quick", "--out", str(tmp_path / "r")]) == 2
+    assert main([name, "--quick", "--results", str(tmp_path / "r")]) == 2
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err
 
 
 def test_series_without_statsmodels_names_the_extra(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "statsmodels", None)
-    assert main(["forecasting.series", "--quick", "--out", str(tmp_path)]) == 2
+    assert main(["forecasting.series", "--quick", "--results", str(tmp_path)]) == 2
     assert "sparsebayes[bench]" in capsys.readouterr().err
 
 
@@ -174,7 +169,7 @@ def test_series_on_made_up_data(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
     kept = {k: series.MODELS[k] for k in ("Forecaster, linear RVR", "ARIMA", "seasonal naive")}
     monkeypatch.setattr(series, "MODELS", kept | {"ETS": series.ets})
-    assert main(["forecasting.series", "--quick", "--out", str(tmp_path / "r")]) == 0
+    assert main(["forecasting.series", "--quick", "--results", str(tmp_path / "r")]) == 0
     rows = table(tmp_path / "r", "forecasting.series")
     line = rows["airline, steps 1 to 12: Forecaster, linear RVR"]
     assert line[4] == "5" and "coverage" in line[2]
@@ -201,7 +196,7 @@ def test_calibration_on_made_up_series(tmp_path, monkeypatch):
     monkeypatch.setattr(calibration, "collect", lambda: groups)
     monkeypatch.setattr(calibration, "QUICK", ("a", "short", "b"))
     name = "forecasting.calibration"
-    assert main([name, "--quick", "--out", str(tmp_path)]) == 0
+    assert main([name, "--quick", "--results", str(tmp_path)]) == 0
     rows = table(tmp_path, name)
     assert rows["a: calibrate=None"][4] == "3" and rows["held out: calibrate=auto"][4] == "1"
     assert "CRPS 1.000" in rows["b: calibrate=None"][2]

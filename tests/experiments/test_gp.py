@@ -1,18 +1,12 @@
 """The experiments with Gaussian processes, on small data."""
 
-import csv
-
 import numpy as np
 import pytest
 
 from experiments.__main__ import main
 from experiments.quinonero2004 import reduced_rank, stereo
 from sparsebayes import ReducedRankGPR
-
-
-def table(folder, name):
-    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
-    return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+from tests.experiments.records import table
 
 
 @pytest.mark.slow
@@ -26,7 +20,7 @@ def test_reduced_rank_on_small_data(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
     monkeypatch.setattr(reduced_rank, "SIZES", {True: (60, 15)})
     name = "quinonero2004.reduced_rank"
-    assert main([name, "--quick", "--repetitions", "2", "--out", str(tmp_path / "r")]) == 0
+    assert main([name, "--quick", "--repetitions", "2", "--results", str(tmp_path / "r")]) == 0
     rows = table(tmp_path / "r", name)
     assert {"SGGP: MAE, augmented", "HPEV-SGEV: NTL, non-augmented"} <= set(rows)
     assert all(np.isfinite(float(row[2])) for row in rows.values())
@@ -39,7 +33,7 @@ def test_reduced_rank_on_small_data(tmp_path, capsys, monkeypatch):
 
 def test_reduced_rank_without_data_is_one_clear_line(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
-    assert main(["quinonero2004.reduced_rank", "--quick", "--out", str(tmp_path / "r")]) == 2
+    assert main(["quinonero2004.reduced_rank", "--quick", "--results", str(tmp_path / "r")]) == 2
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err
 
 
@@ -66,7 +60,7 @@ def test_stereo_on_few_cases(tmp_path, monkeypatch):
     monkeypatch.setattr(stereo, "N_ALL", 160)
     monkeypatch.setattr(stereo, "DEGREES", (2,))
     name = "quinonero2004.stereo"
-    assert main([name, "--quick", "--repetitions", "1", "--out", str(tmp_path)]) == 0
+    assert main([name, "--quick", "--repetitions", "1", "--results", str(tmp_path)]) == 0
     rows = table(tmp_path, name)
     assert set(stereo.PAPER) <= set(rows)
     assert all(float(row[2]) > 0 for row in rows.values())

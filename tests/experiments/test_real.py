@@ -1,18 +1,12 @@
 """The experiments on EEG, ECG and images, their parts and small runs on made-up recordings."""
 
-import csv
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from experiments.__main__ import main
 from experiments.schmolck2008 import real, spindles
-
-
-def rows_of(name, folder):
-    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
-    return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+from tests.experiments import records
 
 
 def asleep(n, fs, starts, rng):
@@ -79,9 +73,9 @@ def test_a_threshold_is_chosen_on_the_other_fold(data):
 @pytest.mark.slow
 def test_spindles_of_made_up_sleep(data, tmp_path):
     pytest.importorskip("matplotlib")
-    arguments = ["schmolck2008.spindles", "--quick", "--out", str(tmp_path / "r")]
+    arguments = ["schmolck2008.spindles", "--quick", "--results", str(tmp_path / "r")]
     assert main(arguments) == 0
-    table = rows_of("schmolck2008.spindles", tmp_path / "r")
+    table = records.table(tmp_path / "r", "schmolck2008.spindles")
     for method in spindles.METHODS:
         by_sample, by_event = table[f"excerpt 1, whole, expert 2: {method}"][2].split("; ")
         assert float(by_sample.split()[0]) > 0.8
@@ -98,8 +92,10 @@ def test_real_data_of_one_draw(data, tmp_path, monkeypatch):
     for name in ("camera", "ascent", "aero"):
         image = getattr(real.pywt.data, name)()[:128, :128]
         monkeypatch.setattr(real.pywt.data, name, lambda image=image: image)
-    assert main(["schmolck2008.real", "--quick", "--out", str(tmp_path / "r")]) == 0
-    ours = {name: row[2] for name, row in rows_of("schmolck2008.real", tmp_path / "r").items()}
+    assert main(["schmolck2008.real", "--quick", "--results", str(tmp_path / "r")]) == 0
+    ours = {
+        name: row[2] for name, row in records.table(tmp_path / "r", "schmolck2008.real").items()
+    }
     for case in ("ECG, MIT-BIH 108: SNR", "ECG, PyWavelets: SNR", "image camera: PSNR"):
         noisy, better = (float(ours[f"{case} (dB), {which}"]) for which in ("noisy", "average"))
         assert better > noisy + 2
@@ -111,5 +107,5 @@ def test_real_data_of_one_draw(data, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["spindles", "real"])
 def test_without_data_it_is_an_error(name, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
-    assert main([f"schmolck2008.{name}", "--quick", "--out", str(tmp_path / "r")]) == 2
+    assert main([f"schmolck2008.{name}", "--quick", "--results", str(tmp_path / "r")]) == 2
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err

@@ -1,7 +1,5 @@
 """The experiments on learned length scales and augmentation, their parts and small runs."""
 
-import csv
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,11 +9,7 @@ from experiments.quinonero2004 import mackey_glass
 from experiments.rasmussen2005 import losses
 from experiments.tipping2001 import scales
 from sparsebayes.datasets import loaders
-
-
-def rows_of(name, folder):
-    text = (folder / f"{name}.csv").read_text(encoding="utf-8")
-    return {row[0]: row for row in csv.reader(text.splitlines()[1:])}
+from tests.experiments import records
 
 
 @pytest.fixture
@@ -83,9 +77,9 @@ def test_partitions_hold_each_sample_once(name, data):
 def test_losses_on_small_data(data, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(losses, "N_FOLDS", 2)
-    arguments = ["rasmussen2005.losses", "--repetitions", "2", "--out", str(tmp_path / "r")]
+    arguments = ["rasmussen2005.losses", "--repetitions", "2", "--results", str(tmp_path / "r")]
     assert main(arguments) == 0
-    table = rows_of("rasmussen2005.losses", tmp_path / "r")
+    table = records.table(tmp_path / "r", "rasmussen2005.losses")
     for data_set in ("Boston", "KIN40K"):
         assert float(table[f"{data_set}, squared: GP"][2]) > 0
         p = table[f"{data_set}, squared: p of RVM and GP"][2]
@@ -96,7 +90,7 @@ def test_losses_on_small_data(data, tmp_path, monkeypatch):
 def test_losses_without_data_are_an_error(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
     monkeypatch.setattr(loaders, "_OPENML", {})
-    assert main(["rasmussen2005.losses", "--quick", "--out", str(tmp_path / "r")]) == 2
+    assert main(["rasmussen2005.losses", "--quick", "--results", str(tmp_path / "r")]) == 2
     assert "SPARSEBAYES_DATA" in capsys.readouterr().err
 
 
@@ -105,9 +99,9 @@ def test_scales_of_one_draw(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(scales, "STARTS", (1.0,))
     monkeypatch.setattr(scales, "SVM", {"C": (10.0,), "epsilon": (0.1,)})
-    arguments = ["--repetitions", "1", "--out", str(tmp_path / "r")]
+    arguments = ["--repetitions", "1", "--results", str(tmp_path / "r")]
     assert main(["tipping2001.scales", *arguments]) == 0
-    table = rows_of("tipping2001.scales", tmp_path / "r")
+    table = records.table(tmp_path / "r", "tipping2001.scales")
     ours = {name: float(row[2]) for name, row in table.items()}
     assert ours["RVM: η1 × 10⁴"] > 20 * ours["RVM: η2 × 10⁴"]
     assert abs(ours["RVM: weight of x2"] - 0.1) < 0.01
@@ -119,10 +113,10 @@ def test_scales_of_one_draw(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_mackey_glass_of_one_set(tmp_path):
     pytest.importorskip("matplotlib")
-    assert main(["quinonero2004.mackey_glass", "--quick", "--out", str(tmp_path / "r")]) == 0
+    assert main(["quinonero2004.mackey_glass", "--quick", "--results", str(tmp_path / "r")]) == 0
     ours = {
         name: float(row[2])
-        for name, row in rows_of("quinonero2004.mackey_glass", tmp_path / "r").items()
+        for name, row in records.table(tmp_path / "r", "quinonero2004.mackey_glass").items()
     }
     assert ours["RVM, ARD: test error"] < ours["RVM, isotropic: test error"]
     assert ours["RVM, isotropic: test error"] < 0.01 * ours["linear: test error"]

@@ -1,0 +1,110 @@
+"""Units of work that are kept as they end, and what state of the code they belong to.
+
+`repeat` of `_report` asks here before it computes. A run that was stopped goes on where it was; a
+change of the package or of the experiment makes all its units again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import platform
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = "numpy", "scipy", "scikit-learn", "PyWavelets"
+
+
+def state_of(name: str) -> dict[str, str]:
+    """What the results of an experiment depend on: the package, its module and its helpers."""
+    module = ROOT / "experiments" / Path(*name.split(".")).with_suffix(".py")
+    helpers = sorted(module.parent.glob("_[!_]*.py"))
+    shared = ROOT / "experiments" / "_classification.py"
+    package = sorted((ROOT / "sparsebayes").rglob("*.py"))
+    return {"sparsebayes": _digest(package), "module": _digest([module, *helpers, shared])}
+
+
+def _digest(files: list[Path]) -> str:
+    found = hashlib.sha256()
+    for path in files:
+        found.update(path.relative_to(ROOT).as_posix().encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def commit() -> str:
+    """The commit of the tree, with a plus sign if the tree has changed since."""
+    try:
+        head = _git("rev-parse", "--short=7", "HEAD")
+        changed = _git("status", "--porcelain", "--", "sparsebayes", "experiments/*.py")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + "+" * bool(changed)
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def versions() -> dict[str, str]:
+    """Those of Python and of the packages that numbers depend on."""
+    return {"python": platform.python_version()} | {
+        name: metadata.version(name) for name in PACKAGES
+    }
+
+
+class Units:
+    """Results of single units of one experiment, in a folder of its own."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        state = state_of(name)
+        self.folder = folder / name / "-".join(state.values())
+
+    def path(self, function: Callable[..., Any], task: tuple[Any, ...]) -> Path:
+        """The file of a unit, by what is called and with what."""
+        import joblib
+
+        name = f"{function.__module__}.{function.__qualname__}"
+        return self.folder / f"{joblib.hash((name, task))}.pickle"
+
+    @staticmethod
+    def load(path: Path) -> Any:
+        """A stored result; `KeyError` if there is none."""
+        try:
+            return pickle.loads(path.read_bytes())
+        except FileNotFoundError:
+            raise KeyError(path.name) from None
+
+    @staticmethod
+    def save(path: Path, result: Any) -> None:
+        """Store a result, whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(pickle.dumps(result))
+        part.replace(path)
+
+
+_current: ContextVar[Units | None] = ContextVar("units", default=None)
+
+
+@contextmanager
+def kept(units: Units | None) -> Iterator[None]:
+    """Keep the units of what is run inside."""
+    token = _current.set(units)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> Units | None:
+    """Where units are kept, None if they are not."""
+    return _current.get()
