@@ -163,6 +163,7 @@ def run(options: Options, only: Collection[str] | None = None) -> Report:
         The names of the data sets; all without it.
     """
     report = Report("T01 4.4.2: classification benchmarks, RVC with a Gaussian kernel")
+    row = "T01 Table 4.4.2"
     results: dict[Task, list[Result]] = {}
     for task in TASKS:
         if only is not None and task.name not in only:
@@ -174,16 +175,18 @@ def run(options: Options, only: Collection[str] | None = None) -> Report:
             report.note(f"{task.name}: left out, the data are missing. {error}")
             continue
         choice, results[task] = measure(task, options)
+        report.row = row
         _add(report, task, choice, results[task])
     if not results:
         raise FileNotFoundError("; ".join(report.notes))
     if len(results) > 1:
+        report.row = row
         _add_means(report, results)
     if options.quick:
         report.note("--quick: few splits, 300 examples for the widths, 1500 images of U.S.P.S.")
     report.note("Widths are in units of sqrt(D var / 2), var being the variance of the inputs.")
     report.note("Vectors are kernel functions, equal ones counted once; the bias is not counted.")
-    report.draw(_figure(results))
+    report.draw(_figure(results), "", row)
     return report
 
 
@@ -191,8 +194,10 @@ def _add(report: Report, task: Task, choice: Choice, results: list[Result]) -> N
     """The rows of a data set, and whether they meet the criteria."""
     rvm, svm = [r.rvm for r in results], [r.svm for r in results]
     for name, paper, scores in (("RVM", task.rvm, rvm), ("SVM", task.svm, svm)):
-        report.add(f"{task.name}, {name}: error (%)", paper[0], column(scores, "error"))
-        report.add(f"{task.name}, {name}: vectors", paper[1], column(scores, "vectors"))
+        label = f"{task.name}, {name}"
+        report.add(f"{label}: error (%)", paper[0], column(scores, "error"), best="low")
+        report.add(f"{label}: vectors", paper[1], column(scores, "vectors"), best="low")
+    report.row = ""  # what follows is not in T01
     error, vectors = column(rvm, "error").mean(), column(rvm, "vectors").mean()
     report.note(
         f"{task.name}: error {error - task.rvm[0]:+.1f} points from T01's "
@@ -238,7 +243,7 @@ def _add_means(report: Report, results: dict[Task, list[Result]]) -> None:
         ]
         known = np.mean([task.rvm[at] / task.svm[at] for task in results])
         label = f"normalised mean of the {len(results)} sets, {name}: RVM / SVM"
-        report.add(label, f"{known:.2f}", float(np.mean(ratios)), len(results))
+        report.add(label, round(known, 2), float(np.mean(ratios)), len(results), best="low")
 
 
 def _figure(results: dict[Task, list[Result]]):

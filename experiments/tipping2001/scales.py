@@ -36,7 +36,7 @@ STARTS = (0.1, 1.0, 10.0)  # in units of the default width
 DEFAULT = 1.0  # the one that is compared
 ETA = 1e4  # T01 prints η times this
 MUCH = 20.0  # η2 ≪ η1: at least this factor
-SVM = {"C": (0.1, 1.0, 10.0, 100.0), "epsilon": (0.01, 0.03, 0.1)}
+SVM = {"C": (0.1, 1.0, 10.0, 100.0), "epsilon": (0.01, 0.03, 0.1, 0.2)}
 
 
 def truth(X: Array) -> Array:
@@ -51,11 +51,11 @@ def plane(seed: int, repetition: int) -> tuple[Array, Array]:
     return X, truth(X) + 0.1 * rng.standard_normal(100)
 
 
-def fit(X: Array, y: Array) -> RVR:
+def fit(X: Array, y: Array, degree: int = 2) -> RVR:
     """T01's model: Gaussians with two scales, linear and quadratic terms."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return RVR(RBF() + Polynomial(2), adapt="ard", calibrate=None).fit(X, y)
+        return RVR(RBF() + Polynomial(degree), adapt="ard", calibrate=None).fit(X, y)
 
 
 def fit_plain(X: Array, y: Array) -> RVR:
@@ -80,7 +80,10 @@ def etas(scale: Array | float, n_features: int) -> Array:
 
 
 def one_plane(seed: int, repetition: int) -> tuple[float, ...]:
-    """Errors and functions of SVM and RVM; the plain RVM's error; noise, η, the five weights."""
+    """Errors and functions of SVM and RVM, the plain RVM's error; noise, η, evidence, weights.
+
+    The evidence is that beyond the same model without quadratic terms.
+    """
     X, y = plane(seed, repetition)
     machine, model = fit_svm(X, y, repetition), fit(X, y)
     weights = np.zeros(len(X) + 1 + len(TERMS))
@@ -93,6 +96,7 @@ def one_plane(seed: int, repetition: int) -> tuple[float, ...]:
         rms(fit_plain(X, y), GRID, truth(GRID)),
         np.sqrt(model.noise_variance_),
         *etas(scales(model.basis_), 2),
+        model.log_evidence_ - fit(X, y, 1).log_evidence_,
         *weights[-len(TERMS) :],
     )
 
@@ -150,7 +154,7 @@ def _tables(report: Report, values: Array) -> None:
         f"{np.median(values[:, 2]):.4f} ({values[:, 2].min():.4f} to {values[:, 2].max():.4f})."
     )
     report.row = "T01 Table 2"
-    weights = values[:, 8:]
+    weights = values[:, 9:]
     report.add(f"RVM: weight of {TERMS[LINEAR]}", PAPER_WEIGHT, weights[:, LINEAR])
     report.add("RVM: η1 × 10⁴", 997, ETA * values[:, 6])
     report.add("RVM: η2 × 10⁴", 2, ETA * values[:, 7], best="low")
@@ -164,6 +168,12 @@ def _tables(report: Report, values: Array) -> None:
             report.add(f"RVM: weight of {term}", "0", weights[:, k])
             share = float(np.mean(weights[:, k] == 0))
             report.claim(f"{term} is pruned on most draws ({share:.0%})", share > 0.5, len(values))
+    gain = values[:, 8]
+    report.note(
+        "T01 Table 2: T01's numbers are of one draw. With the quadratic terms among the candidates "
+        f"the log evidence is higher by {np.median(gain):.2f} at the median, and on "
+        f"{np.mean(gain > 0):.0%} of the draws; the errors are in Table 1."
+    )
 
 
 def _figures(report: Report, values: Array) -> None:
