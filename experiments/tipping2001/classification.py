@@ -207,8 +207,8 @@ def _add(report: Report, task: Task, choice: Choice, results: list[Result]) -> N
     )
     if task.pixels:
         report.note(
-            f"{task.name}: distinct vectors are counted; the sums over the ten machines are "
-            f"{rvm[0].total} (RVM) and {svm[0].total} (SVM)."
+            f"T01 Table 4.4.2: {task.name}: distinct vectors are counted; the sums over the ten "
+            f"machines are {rvm[0].total} (RVM) and {svm[0].total} (SVM)."
         )
     bic = [r.bic for r in results if r.bic]
     if bic:
