@@ -26,6 +26,7 @@ NAMES = (
     "rasmussen2005.predictive",
     "rasmussen2005.losses",
     "kth2019.classification",
+    "kth2019.regression",
     "schmolck2008.table",
     "schmolck2008.dictionaries",
     "schmolck2008.separation",

@@ -14,34 +14,33 @@ from experiments._verdicts import Verdict, of_all
 
 
 class Judged(NamedTuple):
-    """A table or figure with what is stored of it; no record if there is nothing."""
+    """A table or figure with what is stored of it: a record of each of its experiments, or none."""
 
     row: Row
-    record: dict[str, Any] | None
+    records: list[dict[str, Any]]
     values: list[Value]
     stale: bool
 
     @property
     def verdict(self) -> Verdict:
-        if self.record is None or self.record["quick"]:
+        if not self.records or any(record["quick"] for record in self.records):
             return "missing"
         return of_all(value.verdict for value in self.values if value.verdict is not None)
 
     @property
     def commit(self) -> str:
-        if self.record is None:
-            return "-"
-        return self.record["commit"] + (" (quick)" if self.record["quick"] else "")
+        told = [one["commit"] + (" (quick)" if one["quick"] else "") for one in self.records]
+        return ", ".join(dict.fromkeys(told)) or "-"
 
     @property
     def pictures(self) -> list[str]:
-        found = {} if self.record is None else self.record["pictures"]
-        return [name for name, rows in found.items() if self.row.id in rows]
+        found = [item for record in self.records for item in record["pictures"].items()]
+        return [name for name, rows in found if self.row.id in rows]
 
     @property
     def reasons(self) -> list[str]:
         """What is said of it in words."""
-        notes = [] if self.record is None else self.record["notes"]
+        notes = [line for record in self.records for line in record["notes"]]
         return [line.partition(": ")[2] for line in notes if line.startswith(f"{self.row.id}: ")]
 
 
@@ -59,11 +58,15 @@ def fresh(record: dict[str, Any], name: str) -> bool:
 def judged(folder: Path) -> Iterator[Judged]:
     """Every table and figure of the list."""
     for row in ROWS:
-        record = read(folder, row.experiment)
-        values = [] if record is None else [Value(**{"row": "", **one}) for one in record["values"]]
+        found = {name: read(folder, name) for name in row.experiments}
+        records = {name: record for name, record in found.items() if record is not None}
+        if len(records) < len(found):
+            records = {}  # a part of a table is not judged
+        stored = [one for record in records.values() for one in record["values"]]
+        values = [Value(**{"row": "", "paper": None, **one}) for one in stored]
         own = [value for value in values if value.row == row.id]
-        stale = record is not None and not fresh(record, row.experiment)
-        yield Judged(row, record, own, stale)
+        stale = any(not fresh(record, name) for name, record in records.items())
+        yield Judged(row, list(records.values()), own, stale)
 
 
 def lines(found: list[Judged]) -> list[str]:
@@ -93,7 +96,8 @@ def page(found: list[Judged], pictures: str) -> str:
     for one in found:
         stale = " (stale)" * one.stale
         link = f"[{one.row.id}](#{_anchor(one.row)})"
-        parts.append(f"| {link} | {one.verdict} | {one.row.experiment} | {one.commit}{stale} |")
+        names = ", ".join(one.row.experiments)
+        parts.append(f"| {link} | {one.verdict} | {names} | {one.commit}{stale} |")
     document = ""
     for one in found:
         if one.row.document != document:
@@ -111,14 +115,14 @@ def _anchor(row: Row) -> str:
 def _section(one: Judged, pictures: str) -> Iterator[str]:
     yield f"### {one.row.id}"
     yield ""
-    if one.record is None:
+    if not one.records:
         yield "Not stored yet."
         return
-    seconds = one.record["seconds"]
-    yield (
-        f"**{one.verdict}**; `python -m experiments {one.row.experiment}`, "
-        f"{one.record['date']}, {seconds:.0f} s."
-    )
+    made = [
+        f"`python -m experiments {name}`, {record['date']}, {record['seconds']:.0f} s"
+        for name, record in zip(one.row.experiments, one.records, strict=True)
+    ]
+    yield f"**{one.verdict}**; {'; '.join(made)}."
     for reason in one.reasons:
         yield f"{reason}"
     if one.values:

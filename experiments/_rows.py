@@ -14,15 +14,23 @@ class Row(NamedTuple):
         The document's short name, and what it is called there.
     experiment : str
         The module that makes it again, "" if there is none yet.
+    also : str
+        A second module, where one does not make all of it.
     """
 
     document: str
     number: str
     experiment: str
+    also: str = ""
 
     @property
     def id(self) -> str:
         return f"{self.document} {self.number}"
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """The modules that make it."""
+        return tuple(name for name in (self.experiment, self.also) if name)
 
 
 DOCUMENTS = {
@@ -50,11 +58,11 @@ ROWS = (
     Row("RQ05", "Fig. 2", "rasmussen2005.predictive"),
     Row("RQ05", "Table 1", "rasmussen2005.losses"),
     Row("RQ05", "Table 2", "rasmussen2005.losses"),
-    Row("KTH19", "Fig. 1", ""),
-    Row("KTH19", "Fig. 2", ""),
-    Row("KTH19", "Fig. 3", ""),
-    Row("KTH19", "Table 1", "kth2019.classification"),
-    Row("KTH19", "Table 2", "kth2019.classification"),
+    Row("KTH19", "Fig. 1", "kth2019.regression"),
+    Row("KTH19", "Fig. 2", "kth2019.regression"),
+    Row("KTH19", "Fig. 3", "kth2019.regression"),
+    Row("KTH19", "Table 1", "kth2019.classification", "kth2019.regression"),
+    Row("KTH19", "Table 2", "kth2019.classification", "kth2019.regression"),
     Row("QC04", "Fig. 2.1", ""),
     Row("QC04", "Fig. 2.2", "quinonero2004.local_minima"),
     Row("QC04", "Fig. 2.3", ""),

@@ -1,27 +1,34 @@
 """KTH19 Tables 1-2: its seven classification sets, one kernel for all: error, vectors, fit time.
 
-KTH19 runs 5-fold cross-validation on each set with ``exp(-2 d²)`` for all of them, on the inputs as
-they are. Its N show that the Rätsch sets are the first training part of the 100. Its RVM is T01's
-algorithm (ours: solver="mackay"), its RVMF the fast one (ours: solver="sequential"). Ours with
-standardised inputs and the default width is shown as well: that kernel suits few of the sets.
+KTH19 runs 5-fold cross-validation (scikit-learn's ``cross_validate``: folds in order) on each set
+with ``exp(-2 d²)`` for all of them, on the inputs as they are. Its N show that the Rätsch sets are
+the first training part of the 100. Its RVM is T01's algorithm (ours: solver="mackay"), its RVMF the
+fast one (ours: solver="sequential"). Ours with standardised inputs and the default width is shown
+as well, since that kernel suits few of the sets, and so is the RVM with a width of 2: KTH19's own
+code may have taken "γ = 2" for one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from experiments._classification import Score, Split, column, fit_rvc, fit_svm, folds, unit
+from experiments._classification import Score, Split, column, fit_rvc, fit_svm, unit
 from experiments._report import BLUE, GREEN, GREY, Options, Report, new_figure, progress, repeat
 from sparsebayes.datasets import load_benchmark
 
 Array = np.ndarray
 
 LENGTH_SCALE = 0.5  # γ = 2
+WIDTH = 2.0  # the same number as a length scale
+TIMINGS = 10  # an SVM's fit is so short that the mean of several is taken
 MACHINES = ("RVM", "RVMF", "SVM")
+TABLES = "KTH19 Table 1", "KTH19 Table 2"
 
 
 @dataclass(frozen=True)
@@ -94,19 +101,28 @@ def load(task: Task) -> tuple[Array, Array]:
     return data["X"][rows].astype(float), data["y"][rows]
 
 
-def one(task: Task, seed: int, fold: int) -> dict[str, Score]:
+def one(task: Task, fold: int) -> dict[str, Score]:
     """All machines on one fold."""
     X, y = load(task)
-    train, test = list(folds(seed).split(X, y))[fold]
+    train, test = list(StratifiedKFold(5).split(X, y))[fold]
     split: Split = X[train], y[train], X[test], y[test]
     scaler = StandardScaler().fit(X[train])
     scaled: Split = scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
     return {
         "RVM": fit_rvc(split, LENGTH_SCALE, solver="mackay")[1],
         "RVMF": fit_rvc(split, LENGTH_SCALE)[1],
-        "SVM": fit_svm(split, LENGTH_SCALE, 1.0)[1],
+        "SVM": _timed_svm(split),
+        "wide": fit_rvc(split, WIDTH, solver="mackay")[1],
         "scaled": fit_rvc(scaled, unit(scaled[0]))[1],
     }
+
+
+def _timed_svm(split: Split) -> Score:
+    model, score = fit_svm(split, LENGTH_SCALE, 1.0)
+    begin = time.process_time()
+    for _ in range(TIMINGS):
+        model.fit(split[0], split[1])
+    return replace(score, seconds=(time.process_time() - begin) / TIMINGS)
 
 
 def run(options: Options) -> Report:
@@ -121,7 +137,7 @@ def run(options: Options) -> Report:
             progress(f"{task.name}: left out. {error}")
             report.note(f"{task.name}: left out, the data are missing. {error}")
             continue
-        tasks = [(task, options.seed, fold) for fold in range(count)]
+        tasks = [(task, fold) for fold in range(count)]
         found = repeat(one, tasks, jobs=options.jobs, label=task.name)
         scores = {name: [result[name] for result in found] for name in found[0]}
         results[task.name] = scores
@@ -131,32 +147,87 @@ def run(options: Options) -> Report:
         "uniform on a square, cut along its diagonal."
     )
     report.note("Breast Cancer: 569 × 30 is the diagnostic Wisconsin set, not Rätsch's.")
+    _claims(report, results)
     report.note(
-        "At γ = 2 the raw inputs of Breast Cancer, German and Waveform are nearly all unlike "
-        "each other: every machine then says little more than which class is the larger."
+        "KTH19 Table 1: at γ = 2 the raw inputs of Breast Cancer, German and Waveform are nearly "
+        "all unlike each other: every machine then says little more than which class is the larger."
     )
     report.note(
-        "KTH19 does not state the SVM's C; here it is 1, which gives its numbers of support "
-        "vectors (but for its own linear set). Its RVM has 8 % on Waveform where its SVM has 33 %, "
-        "so the two kernels cannot have been the same. Fit times: processor seconds."
+        "KTH19 Table 1: KTH19 does not state the SVM's C; here it is scikit-learn's, 1. Its RVM "
+        "has 8 % on Waveform where its SVM has 33 %, so the two kernels cannot have been the same"
+        + _wide(results)
     )
+    report.note(
+        "KTH19 Table 1: KTH19's fast RVM keeps few vectors, on Banana 0.8 in the mean, but its "
+        "error there is 0.43, where its SVM has 0.09; its RVM prunes next to nothing. KTH19 puts "
+        "this down to its thresholds for pruning and convergence."
+    )
+    report.note("Fit times: processor seconds.")
     report.note("Vectors are kernel functions, equal ones counted once; the bias is not counted.")
-    report.draw(_figure(results))
+    report.draw(_figure(results), "", *TABLES)
     return report
 
 
 def _add(report: Report, task: Task, scores: dict[str, list[Score]]) -> None:
     for at, name in enumerate(MACHINES):
         label = f"{task.name}, {name}"
-        report.add(f"{label}: error", task.errors[at], column(scores[name], "error") / 100)
-        report.add(f"{label}: vectors", task.vectors[at], column(scores[name], "vectors"))
-        report.add(f"{label}: fit time", task.seconds[at], column(scores[name], "seconds"))
-    label = f"{task.name}, standardised, default width"
-    report.add(f"{label}: error", None, column(scores["scaled"], "error") / 100)
-    report.add(f"{label}: vectors", None, column(scores["scaled"], "vectors"))
+        error, vectors, seconds = (
+            column(scores[name], what) for what in ("error", "vectors", "seconds")
+        )
+        report.row = TABLES[0]
+        report.add(f"{label}: error", task.errors[at], error / 100, best="low")
+        report.add(f"{label}: vectors", task.vectors[at], vectors, best="low")
+        report.row = TABLES[1]
+        report.add(f"{label}: fit time", task.seconds[at], seconds, best="low")
+    report.row = ""
+    for key, told in (("scaled", "standardised, default width"), ("wide", f"width {WIDTH:g}")):
+        label = f"{task.name}, {told}"
+        report.add(f"{label}: error", None, column(scores[key], "error") / 100)
+        report.add(f"{label}: vectors", None, column(scores[key], "vectors"))
     failed = [name for name in scores if not column(scores[name], "converged").all()]
     if failed:
         report.note(f"{task.name}: not all fits converged: {', '.join(failed)}.")
+
+
+def _claims(report: Report, results: dict[str, dict[str, list[Score]]]) -> None:
+    """What the text says of the tables."""
+    means = {
+        what: np.array(
+            [
+                [column(scores[name], what).mean() for name in MACHINES]
+                for scores in results.values()
+            ]
+        )
+        for what in ("error", "seconds")
+    }
+    count = len(results)
+    rvm, _, svm = means["error"].T
+    report.row = TABLES[0]
+    report.claim(
+        "classification: RVM and SVM are relatively similar: within 5 points on most sets",
+        bool(np.mean(np.abs(rvm - svm) <= 5) > 0.5),
+        count,
+    )
+    slow, fast, svm = means["seconds"].T
+    report.row = TABLES[1]
+    report.claim(
+        "classification: the SVM is the fastest on most sets",
+        bool(np.mean(svm < np.minimum(slow, fast)) > 0.5),
+        count,
+    )
+    report.claim(
+        "classification: the fast RVM is faster than the RVM on most sets",
+        bool(np.mean(fast < slow) > 0.5),
+        count,
+    )
+    report.row = ""
+
+
+def _wide(results: dict[str, dict[str, list[Score]]]) -> str:
+    if "Waveform" not in results:
+        return "."
+    error = column(results["Waveform"]["wide"], "error").mean() / 100
+    return f"; with a width of {WIDTH:g} in place of γ ours has {error:.3f}."
 
 
 def _figure(results: dict[str, dict[str, list[Score]]]):

@@ -9,10 +9,11 @@ from experiments._report import Value
 def table(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
     """The cells of each value, by its name."""
     record = json.loads((folder / f"{name}.json").read_text("utf-8"))
-    values = [Value(**{"row": "", **one}) for one in record["values"]]
+    values = [Value(**{"row": "", "paper": None, **one}) for one in record["values"]]
     return {value.name: value.cells() for value in values}
 
 
 def numbers(folder: Path, name: str) -> dict[str, float]:
-    """Ours, by its name."""
-    return {key: float(cells[2]) for key, cells in table(folder, name).items()}
+    """Ours, by its name; without statements, which hold or do not."""
+    cells = table(folder, name)
+    return {key: float(row[2]) for key, row in cells.items() if "hold" not in row[2]}

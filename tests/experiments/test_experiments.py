@@ -78,7 +78,7 @@ def test_row_holds_mean_standard_error_and_count():
     report = Report("title")
     report.add("a", 2.0, np.array([1.0, 2.0, 3.0]))
     assert report.values[0].cells() == ("a", "2", "2.000", "0.58", "3", "")
-    assert "a  |     2 | 2.000 |" in report.text().replace("-", "")
+    assert "a |     2 | 2.000 |" in report.text().replace("-", "")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,62 @@
+"""The regression experiment of KTH19, its parts and a small run."""
+
+import json
+
+import numpy as np
+import pytest
+
+from experiments.__main__ import main
+from experiments.kth2019 import regression
+from tests.experiments.records import numbers
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Small sets under the names of the real ones."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    np.savez(tmp_path / "boston.npz", X=X, y=20 + X[:, 0])
+    y = np.where(X.sum(axis=1) + 0.3 * rng.normal(size=60) > 0, 1, -1)
+    rows = np.arange(60)[None]
+    parts = {"X": X, "y": y, "train_idx": rows[:, :40], "test_idx": rows[:, 40:]}
+    np.savez(tmp_path / "raetsch_banana.npz", **parts)
+    monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
+    monkeypatch.setattr(regression, "QUICK_ROWS", 40)
+
+
+def test_folds_are_in_order_and_machines_are_those_of_the_tables():
+    task = regression.TASKS[0]
+    scores = {name: regression.one(task, name, 0, 0, False) for name in regression.MACHINES}
+    X, y = regression.load(task, 0)
+    assert len(X) == task.size
+    expected = regression.make("SVM").fit(X[6:], y[6:])
+    error = np.mean((expected.predict(X[:6]) - y[:6]) ** 2)
+    np.testing.assert_allclose(scores["SVM"].error, error)
+    assert scores["RVM"].vectors == scores["RVM*"].vectors < scores["SVM"].vectors
+    kernel = regression.RBF(regression.LENGTH_SCALE).fit(X).columns(X[:1])[0]
+    np.testing.assert_allclose(kernel, np.exp(-regression.GAMMA * (X[:, 0] - X[0, 0]) ** 2))
+
+
+def test_a_copied_row_is_not_compared():
+    report = regression.Report("")
+    score = {name: [regression.Score(1.0, 2, 3.0)] for name in regression.MACHINES}
+    for task in regression.TASKS:
+        if task.name in ("Friedman 2", "Friedman 3"):
+            regression._add(report, task, score)
+    compared = {value.name for value in report.values if value.verdict}
+    assert "Friedman 2, SVM: MSE" in compared and "Friedman 3, RVM: fit time" in compared
+    assert not compared & {"Friedman 3, SVM: MSE", "Friedman 3, SVM: vectors"}
+
+
+@pytest.mark.slow
+def test_small_run_has_all_figures(data, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    name = "kth2019.regression"
+    folder = tmp_path / "r"
+    assert main([name, "--quick", "--repetitions", "1", "--results", str(folder)]) == 0
+    found = numbers(folder, name)
+    assert "Airfoil: left out, the data are missing." in capsys.readouterr().out
+    assert np.isfinite(list(found.values())).all()
+    assert found["RVM*: mean std far away"] > 2 * found["RVM: mean std far away"]
+    record = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    assert list(record["pictures"].values()) == [[f"KTH19 Fig. {n}"] for n in (1, 2, 3)]

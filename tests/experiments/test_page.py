@@ -1,0 +1,42 @@
+"""A table that two experiments make together."""
+
+import pytest
+
+from experiments import _page, _rows
+from experiments._report import Report
+
+ROW = _rows.Row("KTH19", "Table 1", "kth2019.classification", "kth2019.regression")
+
+
+def store(folder, name, *, quick=False, **found):
+    report = Report(name)
+    report.row = ROW.id
+    for key, (paper, ours) in found.items():
+        report.add(key, paper, ours, best="low")
+    report.note(f"{ROW.id}: why {name} is so")
+    about = {"commit": "abc", "date": "2026-01-01", "seconds": 1.0, "quick": quick, "state": {}}
+    report.save(folder, name, about)
+
+
+@pytest.fixture
+def judged(tmp_path, monkeypatch):
+    monkeypatch.setattr(_page, "ROWS", (ROW,))
+    return lambda: next(_page.judged(tmp_path))
+
+
+def test_one_half_of_a_table_is_not_judged(tmp_path, judged):
+    store(tmp_path, ROW.experiment, a=(1.0, 1.0))
+    assert judged().verdict == "missing" and not judged().values
+    assert "Not stored yet." in _page.page([judged()], "")
+    store(tmp_path, ROW.also, quick=True, b=(1.0, 1.0))
+    assert judged().verdict == "missing"
+
+
+def test_values_of_both_halves_count(tmp_path, judged):
+    store(tmp_path, ROW.experiment, a=(1.0, 1.0), extra=(None, 3.0))
+    store(tmp_path, ROW.also, b=(1.0, 2.0))
+    assert judged().verdict == "short"  # one of two
+    assert [value.name for value in judged().values] == ["a", "extra", "b"]
+    assert judged().commit == "abc" and len(judged().reasons) == 2
+    text = _page.page([judged()], "")
+    assert ROW.experiment in text and f"python -m experiments {ROW.also}" in text
