@@ -151,7 +151,8 @@ def _tables(report: Report, values: Array) -> None:
         "T01 Table 1: the caption says RMS errors, which its values cannot be: each weight that "
         "100 values with noise 0.1 determine costs 0.01, so 8 functions some 0.028. As mean "
         f"squares they could. RMS errors at the median: SVM {np.median(values[:, 0]):.4f}, RVM "
-        f"{np.median(values[:, 2]):.4f} ({values[:, 2].min():.4f} to {values[:, 2].max():.4f})."
+        f"{np.median(values[:, 2]):.4f} ({values[:, 2].min():.4f} to {values[:, 2].max():.4f}). "
+        "T01 states neither the inputs nor the SVM's C and ε; its numbers are of one draw."
     )
     report.row = "T01 Table 2"
     weights = values[:, 9:]
