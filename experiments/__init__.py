@@ -26,6 +26,8 @@ NAMES = (
     "rasmussen2005.predictive",
     "rasmussen2005.losses",
     "kth2019.classification",
+    "schmolck2008.polynomials",
+    "schmolck2008.one_function",
     "schmolck2008.table",
     "schmolck2008.dictionaries",
     "schmolck2008.separation",

@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments._report import BLUE, ORANGE, Options, Report, new_figure, repeat
-from experiments.schmolck2008._climber import Unscaled, climb
+from experiments.schmolck2008._climber import FIRST_NOISE, Unscaled, climb
 from experiments.schmolck2008._data import clean, noisy, samples
 from sparsebayes import denoise
 from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
@@ -166,7 +166,8 @@ def _as_printed(
     columns = block.dictionary().bind((y.size,)).synthesise(np.eye(y.size)).T
     problem = Exact(Dense(columns), Unscaled(price[row.prior]), Gaussian(y, np.ones(y.size)))
     with one_thread():
-        state = climb(problem, columns.T @ columns, rng).state
+        start = FIRST_NOISE * float(y.var())
+        state = climb(problem, columns.T @ columns, rng, first_noise=start).state
     error = float(np.mean((columns[:, state.active] @ state.mean - f) ** 2))
     return state.active.size, error, 1.0 / state.beta
 

@@ -148,7 +148,6 @@ def test_separation_of_a_short_signal(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_local_minima_of_few_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(local_minima, "SETTINGS", local_minima.SETTINGS[:2])
-    monkeypatch.setattr(local_minima, "SHOWN", (0, 1))
     rows = small_run("schmolck2008.local_minima", tmp_path / "r", 4)
     wavelets, splines = "Sinc, symmlet, BIC", "Sinc, lspline, BIC"
     assert rows[f"{wavelets}: distinct"][2] == rows[f"{wavelets}: our solver, distinct"][2] == "1"
