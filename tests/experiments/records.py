@@ -9,7 +9,7 @@ from experiments._report import Value
 def table(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
     """The cells of each value, by its name."""
     record = json.loads((folder / f"{name}.json").read_text("utf-8"))
-    values = [Value(**{"row": "", **one}) for one in record["values"]]
+    values = [Value(**{"row": "", "paper": None, **one}) for one in record["values"]]
     return {value.name: value.cells() for value in values}
 
 

@@ -7,8 +7,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from experiments.__main__ import main
-from experiments.schmolck2008 import dictionaries, local_minima, separation, table
-from experiments.schmolck2008._climber import Unscaled, climb
+from experiments.schmolck2008 import (
+    dictionaries,
+    local_minima,
+    one_function,
+    polynomials,
+    separation,
+    table,
+)
+from experiments.schmolck2008._climber import Unscaled, View, climb
 from experiments.schmolck2008._data import clean, noisy, samples
 from sparsebayes import denoise
 from sparsebayes.dictionaries import Kernel, Wavelet
@@ -80,6 +87,30 @@ def test_random_order_ends_where_no_precision_gains(prior):
             assert grown is None or grown.objective < state.objective + 1e-6
 
 
+def test_a_longer_look_before_the_end_changes_no_optimum():
+    # S08 2.6.4: the noise must be stable over several estimates.
+    problem, columns = problem_of(Kernel("linear_spline", 9.0), centred_sinc(), Smoothness(2.0))
+    first, second = (
+        climb(problem, columns.T @ columns, np.random.default_rng(1), stable=stable)
+        for stable in (1, 5)
+    )
+    assert first.converged and second.converged and second.steps >= first.steps + 20
+    assert set(first.state.active) == set(second.state.active)
+    assert second.state.objective >= first.state.objective - 1e-9
+
+
+def test_line_11_takes_in_what_is_better_left_out():
+    # Two turning points, the maximum below 0: S08 Fig. 2.11, bottom right.
+    s, ratio, c = one_function.SHOWN[3]
+    parts = [np.array([value]) for value in (s, ratio * s, 1.0)]
+    index, inside = np.array([0]), np.zeros(1, dtype=bool)
+    wanted = [
+        View(*parts, inside, Smoothness(c), eager).wanted(index)[0] for eager in (False, True)
+    ]
+    assert np.isinf(wanted[0])
+    assert_allclose(wanted[1], one_function.turning_points(s, ratio * s, c)[0])
+
+
 def test_random_order_ends_with_nothing_where_there_is_nothing():
     y = noisy(clean("sinc", 64), 0.01, np.random.default_rng(3))
     problem, columns = problem_of(Kernel("linear_spline", 9.0), y - y.mean(), Smoothness(50.0))
@@ -115,6 +146,68 @@ def test_table_of_small_blocks(tmp_path, monkeypatch):
     printed = rows["Sinc SNR 2, gauss 3.0 as printed, BIC: S"]
     assert float(printed[2]) < 10 and not printed[5]  # no part of the verdict
     assert rows["Sinc SNR 2, symmlet, BIC: MSE"][4] == "3"
+
+
+def test_turning_points_are_where_the_posterior_turns():
+    alpha = np.exp(np.linspace(-12, 12, 200_001))
+    for (s, ratio, c), kind in zip(one_function.SHOWN, one_function.KINDS, strict=True):
+        values = one_function.log_posterior(alpha, s, ratio * s, c)
+        turns = np.flatnonzero(np.diff(np.sign(np.diff(values))) != 0) + 1
+        found = one_function.turning_points(s, ratio * s, c)
+        assert_allclose(alpha[turns], found, rtol=1e-3)
+        assert one_function.judge(s, ratio * s, c).kind == kind
+
+
+def test_one_function_with_each_prior(tmp_path, monkeypatch):
+    monkeypatch.setattr(one_function, "CASES", 100)
+    rows = small_run("schmolck2008.one_function", tmp_path / "r", 1)
+    verdicts = [row[5] for row in rows.values() if row[5]]
+    assert len(verdicts) == 7 and set(verdicts) == {"agrees"}
+    assert_allclose(float(rows["α of the gamma prior, on a grid"][2]), 0.2148, rtol=1e-3)
+    assert len(list((tmp_path / "r").glob("*.png"))) == 2
+
+
+def test_polynomials_are_fitted_by_least_squares_and_by_ridge():
+    x = np.linspace(-1, 1, 20)
+    t = np.cos(3 * x) + 0.1 * np.sin(40 * x)
+    assert_allclose(polynomials.fitted(x, t, x, 20), t, atol=1e-6)
+    columns = polynomials.powers(x, 6)
+    weights = np.linalg.solve(columns.T @ columns + 0.23 * np.eye(6), columns.T @ t)
+    assert_allclose(polynomials.fitted(x, t, x, 6, 0.23), columns @ weights, rtol=1e-9)
+
+
+def test_polynomials_of_few_draws(tmp_path):
+    rows = small_run("schmolck2008.polynomials", tmp_path / "r", 3)
+    three, nine, twenty = (float(rows[f"M = {m}: median MSE"][2]) for m in polynomials.NUMBERS)
+    assert nine < 0.5 * three < twenty
+    assert float(rows["M = 20, α = 0: median MSE"][2]) == twenty
+    assert (tmp_path / "r" / "schmolck2008.polynomials.png").exists()
+
+
+def test_gcv_is_least_at_the_chosen_threshold():
+    y = centred_sinc()
+    dictionary = Wavelet("sym8")
+    transform = dictionary.bind(y.shape)
+    before = transform.analyse(y)
+
+    def gcv(estimate, kept):  # S08 (2.30)
+        return np.mean((y - estimate) ** 2) / (1 - kept / y.size) ** 2
+
+    values = []
+    for limit in np.sort(np.abs(before))[:-1]:
+        kept = np.where(np.abs(before) > limit, before, 0.0)
+        values.append(gcv(transform.synthesise(kept), np.count_nonzero(kept)))
+    estimate = dictionaries.generalised(y, dictionary)
+    kept = np.count_nonzero(np.abs(transform.analyse(estimate)) > 1e-12)
+    assert_allclose(gcv(estimate, kept), min(values), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["cross-validation", "GCV, soft", "universal"])
+def test_thresholds_remove_noise(name):
+    f = clean("doppler", 1024)  # GCV is for long signals
+    y = noisy(f, 7.0, np.random.default_rng(0))
+    error = np.mean((dictionaries.CHOICES[name](y, Wavelet("sym8")) - f) ** 2)
+    assert error < 0.9 * np.mean((y - f) ** 2)
 
 
 @pytest.mark.slow
