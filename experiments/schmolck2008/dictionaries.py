@@ -30,7 +30,7 @@ from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
 
 Array = np.ndarray
 
-FIG7, FIG9, FIG12, FIG13 = (f"S08 Fig. 2.{number}" for number in (7, 9, 12, 13))
+FIG_7, FIG_9, FIG_12, FIG_13 = (f"S08 Fig. 2.{number}" for number in (7, 9, 12, 13))
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def run(options: Options) -> Report:
     for i, case in enumerate(CASES):
         tasks = [(i, options.seed, k) for k in range(count)]
         values = np.array(repeat(one, tasks, jobs=options.jobs, label=case.label), dtype=float)
-        report.row = FIG12 if case in DOPPLER else FIG7 if case.prior == "flat" else FIG9
+        report.row = FIG_12 if case in DOPPLER else FIG_7 if case.prior == "flat" else FIG_9
         report.add(f"{case.label}: S", case.active, values[:, 0])
         report.add(f"{case.label}: MSE", case.error, values[:, 1])
         errors[case] = values[:, 1].mean()
@@ -212,11 +212,11 @@ def run(options: Options) -> Report:
         "w is removed, so it is next to 0 where next to nothing is. With a soft threshold and only "
         "noise its expectation is σ² if all is removed and more if less is."
     )
-    for name, row, cases in (("fig7", FIG7, SMALL[:4]), ("fig9", FIG9, SMALL[4:])):
+    for name, row, cases in (("fig7", FIG_7, SMALL[:4]), ("fig9", FIG_9, SMALL[4:])):
         report.draw(_panels(cases, options.seed), name, row)
     fits = [(case, *fit(case, options.seed, 0)) for case in DOPPLER]
-    report.draw(_doppler(fits), "fig12", FIG12)
-    report.draw(_shrinkage(fits[2:]), "fig13", FIG13)
+    report.draw(_doppler(fits), "fig12", FIG_12)
+    report.draw(_shrinkage(fits[2:]), "fig13", FIG_13)
     return report
 
 
@@ -231,7 +231,7 @@ def _claims(report: Report, found: dict[str, Array]) -> None:
     def error(label: str, kernel: str, prior: str, part: int = 0) -> float:
         return found[label.format(kernel, prior)][1 + part]
 
-    report.row = FIG7
+    report.row = FIG_7
     report.claim(
         "Sinc: symmlets without a prior overfit: more than three times the error of lsplines",
         error(sinc, wavelets, "None") > 3 * error(sinc, splines, "None"),
@@ -253,7 +253,7 @@ def _claims(report: Report, found: dict[str, Array]) -> None:
         "Bumps: it is no problem for symmlets: the error is below 5 % of its variance",
         error(bumps, wavelets, "None") < 0.05 * power,
     )
-    report.row = FIG9
+    report.row = FIG_9
     report.claim(
         "Sinc: BIC ends the overfitting of symmlets: less than half of the error without",
         error(sinc, wavelets, "BIC") < 0.5 * error(sinc, wavelets, "None"),
@@ -263,7 +263,7 @@ def _claims(report: Report, found: dict[str, Array]) -> None:
             f"{label.split(',')[0]}: BIC does no harm to lsplines: at most a tenth more error",
             error(label, splines, "BIC") <= 1.1 * error(label, splines, "None"),
         )
-    report.row = FIG12
+    report.row = FIG_12
     best = doppler, wavelets, "BIC"
     first, rest = error(*best, 1), error(*best, 2)
     wide, narrow, flat = (
@@ -275,7 +275,7 @@ def _claims(report: Report, found: dict[str, Array]) -> None:
     report.claim("symmlets without a prior overfit the rest: twice BIC's error", flat[1] > 2 * rest)
     least = min(error(doppler, case.kernel, "None") for case in DOPPLER[:3])
     report.claim("symmlets with BIC have the least error of the four", error(*best) < least)
-    report.row = FIG13
+    report.row = FIG_13
     kept = [size(doppler, wavelets, prior) for prior in ("None", "BIC")]
     report.claim("BIC keeps less than half of what is kept without it", kept[1] < 0.5 * kept[0])
     shrunk = found[doppler.format(wavelets, "BIC")][4]

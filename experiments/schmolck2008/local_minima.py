@@ -13,7 +13,7 @@ Beside it stands our solver on the same problem. It is deterministic, so the fun
 shuffled before each run. Runs are the same if they keep the same functions. S08's draw of the
 noise is not known, so its counts are not compared, but what it says of them is.
 
-All runs take about 40 minutes on one core, most of it for BlocksSinc.
+All runs take about three quarters of an hour on one core, most of it for BlocksSinc.
 
 Sinc is not centred here, as in S08; BlocksSinc is, so that `denoise` has the same problem.
 """

@@ -26,7 +26,7 @@ from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
 Array = np.ndarray
 
 N, SNR = 1024, 7.0
-FIG14, FIG15 = "S08 Fig. 2.14", "S08 Fig. 2.15"
+FIG_14, FIG_15 = "S08 Fig. 2.14", "S08 Fig. 2.15"
 APART = 0.95  # of the energy of a half: "near-perfect separation"
 
 
@@ -102,10 +102,10 @@ def run(options: Options) -> Report:
         tasks = [(i, options.seed, k) for k in range(count)]
         values = np.array(repeat(one, tasks, jobs=options.jobs, label=case.label))
         found[case.label] = values.mean(axis=0)
-        report.row = FIG14 if case.prior == "ric" else FIG15
+        report.row = FIG_14 if case.prior == "ric" else FIG_15
         report.add(f"{case.label}: MSE", case.error, values[:, 0], best="low")
         report.add(f"{case.label}: S", case.active, values[:, 1], best="low")
-        report.row = FIG15
+        report.row = FIG_15
         for name, some in zip(SHARES, values[:, 2:].T, strict=False):
             paper = "near-perfect" if case.prior == "ric" else "limited"
             report.add(f"{case.label}: {name}", paper, some)
@@ -127,28 +127,28 @@ def run(options: Options) -> Report:
     )
     ours, theirs = found[CASES[0].label], CASES[0]
     report.note(
-        f"{FIG14}: with thin-plate splines alone ours have an error of {number(ours[0])} with "
+        f"{FIG_14}: with thin-plate splines alone ours have an error of {number(ours[0])} with "
         f"{ours[1]:.0f} functions, S08 {theirs.error:g} with {theirs.active}: its solver, or a "
         "detail of the signal, must differ. The height of Sinc is not printed; ours was chosen for "
         "the error of the Haar wavelets alone, so that number is no test."
     )
     fits = [(case, *fit(case, options.seed, 0)) for case in CASES]
-    report.draw(_estimates(fits[:3]), "fig14", FIG14)
-    report.draw(_parts([fits[3], fits[2]]), "fig15", FIG15)
+    report.draw(_estimates(fits[:3]), "fig14", FIG_14)
+    report.draw(_parts([fits[3], fits[2]]), "fig15", FIG_15)
     return report
 
 
 def _claims(report: Report, found: dict[str, Array]) -> None:
     """What S08 says of the figures, by the means over draws of what `one` gives."""
     splines, haar, union, flat = (found[case.label] for case in CASES)
-    report.row = FIG14
+    report.row = FIG_14
     least = min(splines[0], haar[0])
     report.claim(
         "the union has two thirds of the error of either, or less", 3 * union[0] <= 2 * least
     )
     cannot = splines[0] > 5 * haar[0]
     report.claim("tpsplines cannot resolve Blocks: five times the error of Haar", cannot)
-    report.row = FIG15
+    report.row = FIG_15
     report.claim(
         f"RIC separates: {APART:.0%} of each half, about its mean, in its own dictionary",
         bool(min(union[4:]) >= APART),
@@ -156,7 +156,7 @@ def _claims(report: Report, found: dict[str, Array]) -> None:
     limited = bool(min(flat[4:]) < min(union[4:]))
     report.claim("without a prior the separation is worse in the worse half", limited)
     report.note(
-        f"{FIG15}: S08 judges the separation by eye. By energy about the mean it is "
+        f"{FIG_15}: S08 judges the separation by eye. By energy about the mean it is "
         f"{flat[4]:.3f} of Blocks and {flat[5]:.3f} of Sinc without a prior, {union[4]:.3f} and "
         f"{union[5]:.3f} with RIC: a few steps that are put into splines weigh as much as the "
         f"noise that Haar wavelets fit. Without a prior ours keep {flat[1]:.0f} functions, S08 "
