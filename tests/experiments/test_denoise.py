@@ -175,13 +175,16 @@ def test_polynomials_are_fitted_by_least_squares_and_by_ridge():
     columns = polynomials.powers(x, 6)
     weights = np.linalg.solve(columns.T @ columns + 0.23 * np.eye(6), columns.T @ t)
     assert_allclose(polynomials.fitted(x, t, x, 6, 0.23), columns @ weights, rtol=1e-9)
+    wide = polynomials.powers(3 * x, 6)
+    weights = np.linalg.solve(wide.T @ wide + 0.23 * np.eye(6), wide.T @ t)
+    assert_allclose(polynomials.fitted(x, t, x, 6, 0.23, 3.0), wide @ weights, rtol=1e-7)
 
 
 def test_polynomials_of_few_draws(tmp_path):
     rows = small_run("schmolck2008.polynomials", tmp_path / "r", 3)
     three, nine, twenty = (float(rows[f"M = {m}: median MSE"][2]) for m in polynomials.NUMBERS)
     assert nine < 0.5 * three < twenty
-    assert float(rows["M = 20, α = 0: median MSE"][2]) == twenty
+    assert float(rows["M = 20, α = 0, x from −1 to 1: median MSE"][2]) == twenty
     assert (tmp_path / "r" / "schmolck2008.polynomials.png").exists()
 
 
