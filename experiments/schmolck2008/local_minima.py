@@ -317,8 +317,8 @@ def _both(report: Report, found: dict[str, list[End]], seed: int) -> None:
     report.note(
         f"{SPLINES}: oversmoothed of {len(found[BIC])} runs on this draw of the noise: "
         + "; ".join(told)
-        + ". The noise is first estimated after 10 steps, often before enough functions are in, "
-        "and nothing leads away from a high estimate; what is done at the end of a run cannot."
+        + ". Likely the noise is first estimated, after 10 steps, before enough functions are in, "
+        "and a high estimate then keeps them out, as S08 says too; its own draw is not known."
     )
 
 
