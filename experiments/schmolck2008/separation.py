@@ -129,8 +129,8 @@ def run(options: Options) -> Report:
     report.note(
         f"{FIG_14}: with thin-plate splines alone ours have an error of {number(ours[0])} with "
         f"{ours[1]:.0f} functions, S08 {theirs.error:g} with {theirs.active}: its solver, or a "
-        "detail of the signal, probably differs. The height of Sinc is not printed; ours was chosen for "
-        "the error of the Haar wavelets alone, so that number is no test."
+        "detail of the signal, probably differs. The height of Sinc is not printed; ours was "
+        "chosen for the error of the Haar wavelets alone, so that number is no test."
     )
     fits = [(case, *fit(case, options.seed, 0)) for case in CASES]
     report.draw(_estimates(fits[:3]), "fig14", FIG_14)
