@@ -27,6 +27,8 @@ NAMES = (
     "rasmussen2005.losses",
     "kth2019.classification",
     "kth2019.regression",
+    "schmolck2008.polynomials",
+    "schmolck2008.one_function",
     "schmolck2008.table",
     "schmolck2008.dictionaries",
     "schmolck2008.separation",

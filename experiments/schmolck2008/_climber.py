@@ -17,6 +17,7 @@ from sparsebayes.engine.model.posterior import gradient
 Array = np.ndarray
 
 SAME = 1e-6  # log α or log β that moves by less has not moved
+FIRST_NOISE = 0.1  # of the targets' variance; Alg. 1, line 1
 LOST = 1e-10  # s this small a part of φᵀBφ is rounding
 
 
@@ -54,12 +55,14 @@ class View:
     g: Array  # what α is compared with in the prior
     inside: Array  # bool
     prior: Smoothness
+    eager: bool
 
     def wanted(self, index: Array) -> Array:
         """The α that functions should have given the others; ∞ where they are better left out."""
         alpha = np.full(index.size, np.inf)
         # Where s ≤ g nothing below 1 + 2c can gain; most functions are done with here.
         least = np.where(self.s[index] <= self.g[index], 1.0 + 2.0 * self.prior.c, 1.0)
+        least = np.ones(index.size) if self.eager else least
         some = np.flatnonzero(self.q2[index] > least * self.s[index])
         if some.size:
             chosen = index[some]
@@ -67,7 +70,7 @@ class View:
             best = self.prior.optimum(*given)
             finite = np.isfinite(best)
             gain = self.prior.gain(np.where(finite, best, 1.0), *given)
-            alpha[some] = np.where(finite & (gain > 0.0), best, np.inf)
+            alpha[some] = np.where(finite & (self.eager | (gain > 0.0)), best, np.inf)
         return alpha
 
 
@@ -77,20 +80,30 @@ def climb(
     rng: np.random.Generator,
     *,
     every: int = 10,
+    stable: int = 1,
+    eager: bool = False,
+    first_noise: float | None = None,
     max_steps: int = 100_000,
 ) -> Climbed:
     """Climb from the function that is most like the target, until nothing moves any more.
 
     Functions are picked at random; one that is outside and should stay there is no step. The
     noise is re-estimated after `every` steps. `gram` is ``ΦᵀΦ`` of all functions.
+
+    Each function is looked at again before it ends, and the last `stable` estimates of the noise
+    must be the same (S08 2.6.4). `eager` takes a function in at a maximum that is below leaving it
+    out, which is line 11 of Alg. 1 to the letter; the text of 2.6.4 wants a gain. `first_noise` is
+    a variance, by default a tenth of the targets' mean square.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         first = np.array([np.nanargmax(problem.moments**2 / problem.norms)])
-    state = problem.evaluate(first, problem.beta * problem.norms[first], problem.beta)
+    beta = problem.beta if first_noise is None else 1.0 / first_noise
+    state = problem.evaluate(first, beta * problem.norms[first], beta)
     assert state is not None
     order = np.empty(0, dtype=np.intp)
+    calm = 0  # estimates of the noise in a row that were the same
     for step in range(2, max_steps + 1):  # the first function was a step
-        seen = _look(problem, gram, state)
+        seen = _look(problem, gram, state, eager)
         if not state.active.size and _settled(seen, state):
             return Climbed(state, step, True)
         while True:
@@ -103,13 +116,13 @@ def climb(
         state = _moved(problem, state, i, alpha) or state
         if step % every == 0:
             before, state = state.beta, _with_noise(problem, state)
-            still = abs(np.log(state.beta / before)) < SAME
-            if still and _settled(_look(problem, gram, state), state):
+            calm = calm + 1 if abs(np.log(state.beta / before)) < SAME else 0
+            if calm >= stable and _settled(_look(problem, gram, state, eager), state):
                 return Climbed(state, step, True)
     return Climbed(state, max_steps, False)
 
 
-def _look(problem: Exact, gram: Array, state: State) -> View:
+def _look(problem: Exact, gram: Array, state: State, eager: bool) -> View:
     active = state.active
     rows = gram[active]
     g = state.beta * problem.norms
@@ -122,7 +135,7 @@ def _look(problem: Exact, gram: Array, state: State) -> View:
         s[active], q2[active] = state.s_and_q2()
     prior = problem.prior if isinstance(problem.prior, Smoothness) else Smoothness(0.0)
     weight = np.full(g.size, state.beta) if isinstance(prior, Unscaled) else g
-    return View(np.maximum(s, LOST * g), q2, weight, inside, prior)
+    return View(np.maximum(s, LOST * g), q2, weight, inside, prior, eager)
 
 
 def _settled(seen: View, state: State) -> bool:

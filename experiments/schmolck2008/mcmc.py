@@ -23,13 +23,16 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from experiments._report import BLUE, GREEN, ORANGE, PINK, Options, Report, new_figure, progress
+from experiments._report import BLUE, GREEN, ORANGE, PINK, Options, Report, new_figure, repeat
 from experiments.schmolck2008.local_minima import SETTINGS, Task, task
 from sparsebayes import RVR, sample_posterior
 from sparsebayes.sampling import Gibbs, ReversibleJump
 
 Array = np.ndarray
 
+ROW = "S08 Figs. 2.25-2.27"
+AGREE = 1.1  # chains with a larger R-hat do not agree
+STEPS = (50, 10, 2)  # of MH
 CHAINS = 4
 POINTS = 10
 SHOWN = 250  # draws of each chain in the figure
@@ -59,7 +62,7 @@ def _schemes(found: tuple[str, ...], steps: int) -> tuple[Sampler, ...]:
         Sampler(
             f"MH, step {step}", found[0], steps, ReversibleJump(walk=float(step), jump=False), _WIDE
         )
-        for step in (50, 10, 2)
+        for step in STEPS
     ]
     spread = ReversibleJump(birth="lognormal", birth_spread=10.0, walk=10.0)
     return (
@@ -95,15 +98,17 @@ class Run:
     seconds: float
 
 
-def sample(given: Task, sampler: Sampler, options: Options) -> Run:
-    """Run the chains."""
+def sample(case: int, which: int, seed: int, quick: bool) -> Run:
+    """Run the chains of one sampler."""
     import arviz
 
+    _, number, samplers = CASES[case]
+    given, sampler = task(number, seed), samplers[which]
     columns = given.columns
     sweeps = sampler.steps if sampler.default else sampler.steps // columns.shape[1]
     if sampler.default and columns.shape[1] > 100:
         sweeps //= 2
-    if options.quick:
+    if quick:
         sweeps = max(16, sweeps // 50)
     arguments = dict(sampler.options)
     model = RVR("precomputed", prior=arguments.pop("prior", "bic"), bias=False, calibrate=None)
@@ -118,8 +123,7 @@ def sample(given: Task, sampler: Sampler, options: Options) -> Run:
             n_warmup=sweeps // 4,
             n_chains=CHAINS,
             method=sampler.method,
-            n_jobs=options.jobs,
-            random_state=options.seed,
+            random_state=seed,
             **arguments,
         )
     seconds = time.perf_counter() - begun
@@ -151,14 +155,14 @@ def sample(given: Task, sampler: Sampler, options: Options) -> Run:
 def run(options: Options) -> Report:
     """Sample, tell how well the chains agree, and draw them."""
     report = Report("S08 Figs. 2.25-2.27: samplers of α")
-    for name, number, samplers in CASES:
+    report.row = ROW
+    for case, (name, number, samplers) in enumerate(CASES):
         given = task(number, options.seed)
-        runs = []
-        for sampler in samplers:
-            found = sample(given, sampler, options)
-            runs.append(found)
+        tasks = [(case, which, options.seed, options.quick) for which in range(len(samplers))]
+        runs = repeat(sample, tasks, jobs=options.jobs, label=name)
+        for sampler, found in zip(samplers, runs, strict=True):
             label = f"{name}, {sampler.label}"
-            progress(f"{label}: {found.seconds:.0f} s")
+            report.row = "" if sampler.finding is None else ROW
             report.add(f"{label}: worst R-hat, predictions", sampler.finding, found.r_hat, CHAINS)
             report.add(f"{label}: worst R-hat, all", None, found.r_hat_all, CHAINS)
             report.add(f"{label}: least effective draws", None, f"{found.ess:.0f}", CHAINS)
@@ -169,8 +173,41 @@ def run(options: Options) -> Report:
             )
         setting = SETTINGS[number]
         report.note(f"{name}: the true noise variance is {given.noise:.3g} ({setting.label}).")
+        by_label = {one.label: found for one, found in zip(samplers, runs, strict=True)}
+        report.row = ROW
+        _claims(report, name, by_label, given)
         report.draw(_figure(given, samplers, runs), name.lower())
     return report
+
+
+def _claims(report: Report, name: str, found: dict[str, Run], given: Task) -> None:
+    """What S08 says of its chains, by the worst R-hat of predictions."""
+    walks = [found[f"MH, step {step}"] for step in STEPS]
+    jumps, alone = found["RJMH"], found["RJ, one α"]
+    for step, one in zip(STEPS, walks, strict=True):
+        report.claim(
+            f"{name}: MH with step {step} is stuck: R-hat above {AGREE:g}", one.r_hat > AGREE
+        )
+    if name == "Sinc":
+        report.claim(f"{name}: RJMH mixes poorly: R-hat above {AGREE:g}", jumps.r_hat > AGREE)
+        best = alone.r_hat < min(one.r_hat for one in (*walks, jumps))
+        report.claim(f"{name}: RJ with one α has the least R-hat of the three ways", best)
+    else:
+        fails = jumps.r_hat > AGREE
+        report.claim(f"{name}: RJMH fails: R-hat above {AGREE:g}", fails)
+        power = float(given.f.var())
+        good = min(one.error for one in walks) < 0.1 * power
+        report.claim(
+            f"{name}: MH has an acceptable mean: error below a tenth of the variance", good
+        )
+        report.claim(f"{name}: RJ with one α fails: R-hat above {AGREE:g}", alone.r_hat > AGREE)
+    report.note(
+        f"{ROW}: {name}: worst R-hat of predictions: MH "
+        + ", ".join(f"{one.r_hat:.2f}" for one in walks)
+        + f"; RJMH {jumps.r_hat:.2f}; RJ with one α {alone.r_hat:.2f}; our default "
+        f"{found['default'].r_hat:.2f}. The acceptance ratios of S08 lack the ways to choose what "
+        "is born and what dies; they are put right here, which can make chains mix that did not."
+    )
 
 
 def _figure(given: Task, samplers: tuple[Sampler, ...], runs: list[Run]):

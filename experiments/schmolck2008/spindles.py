@@ -21,6 +21,7 @@ judged up to the last mark of theirs.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 from scipy.optimize import linear_sum_assignment
 from scipy.signal import butter, hilbert, sosfiltfilt
+from sklearn.exceptions import ConvergenceWarning
 
 from experiments._report import (
     BLUE,
@@ -49,6 +51,10 @@ BAND = (11.0, 16.0)  # Hz
 LENGTH = 4096
 AVERAGED, JOINED, SHORTEST = 0.2, 0.3, 0.3  # seconds
 OVERLAP = 0.2  # of the union of a detection and a mark
+ROW = "S08 Figs. 2.16-2.18"
+ABORTED = 2000 / 4096  # S08 aborted a run without a prior when it had this share of the functions
+BESIDE = 5.0  # Hz on either side of the band
+ALIKE = 0.9  # a correlation: "both plots looks rather similar"
 EPOCHS = ("epoch_e2_19", "epoch_e5_28", "epoch_e6_33")
 
 
@@ -250,10 +256,13 @@ def run(options: Options) -> Report:
         "Differences are of F1 by sample, with the standard error of a bootstrap over blocks."
     )
     _tell(report, shown, recordings)
+    report.row = ROW
+    _claims(report, recordings)
     block = int(np.argmax(recordings[0].marks["both"].sum(axis=1)))
-    report.draw(_figure16(recordings[-1]), "fig16")
-    report.draw(_figure17(((recordings[-1], 0), (recordings[0], block))), "fig17")
-    report.draw(_figure18(recordings[-1]), "fig18")
+    report.draw(_figure16(recordings[-1]), "fig16", ROW)
+    report.draw(_figure17(((recordings[-1], 0), (recordings[0], block))), "fig17", ROW)
+    report.draw(_figure18(recordings[-1]), "fig18", ROW)
+    report.row = ""
     report.draw(_figure_scores(shown), "scores")
     return report
 
@@ -305,6 +314,84 @@ def _tell(report: Report, shown: dict[str, dict[str, Array]], recordings: list[R
             f"{recording.name}: of {recording.band.sum()} cosines in the band RIC keeps "
             f"{kept[0]:.0f} in a block on average, BIC {kept[1]:.0f}."
         )
+
+
+def contrast(strength: Array, marked: Array) -> float:
+    """Mean strength inside marks relative to that outside."""
+    return float(strength[marked].mean() / strength[~marked].mean())
+
+
+def looked_at(recording: Recording, block: int) -> tuple[float, float, float, float]:
+    """What S08's figures show of a block with marks.
+
+    The lowest peak inside a mark relative to the highest outside; the shares of cosines kept in the
+    band, and on either side of it (the larger); the correlation of the two curves of Fig. 2.18.
+    """
+    found, at = _ric(recording, block), recording.frequencies
+    strength, marked = (
+        np.abs(found.reconstruct(recording.band)),
+        recording.marks["expert 1"][block],
+    )
+    lowest = min(float(strength[start:end].max()) for start, end in runs(marked))
+    outside = float(strength[~marked].max())
+    kept = found.coefficients != 0
+    sides = (BAND[0] - BESIDE, BAND[1])
+    beside = max(float(kept[(at >= low) & (at < low + BESIDE)].mean()) for low in sides)
+    high = np.abs(found.reconstruct(at >= BAND[0]))
+    alike = np.corrcoef(high, strength)[0, 1] if np.ptp(strength) > 0 else 0.0
+    return lowest / outside if outside else 0.0, kept[recording.band].mean(), beside, alike
+
+
+def _claims(report: Report, recordings: list[Recording]) -> None:
+    """What S08 says of its recording, of the blocks of excerpt 1 with marks: by the median."""
+    excerpt = recordings[0]
+    marks = excerpt.marks["expert 1"]
+    chosen = np.flatnonzero(marks.any(axis=1))
+    seen = np.array([looked_at(excerpt, block) for block in chosen])
+    peaks, inside, beside, alike = np.median(seen, axis=0)
+    count = len(chosen)
+    report.add("Fig. 2.16: lowest peak in a mark / highest outside, median", None, peaks, count)
+    report.claim(
+        "Fig. 2.16: some threshold is exceeded in each marked region and nowhere else",
+        bool(peaks > 1.0),
+        count,
+    )
+    before = contrast(np.abs(excerpt.blocks - excerpt.blocks.mean()), marks)
+    after = contrast(np.abs(METHODS["DCT, RIC"](excerpt)), marks)
+    report.add("Fig. 2.16: strength in marks / outside, as recorded", None, before)
+    report.add("Fig. 2.16: strength in marks / outside, denoised", None, after)
+    report.claim(
+        "Fig. 2.16: regions are much easier to discern: the ratio is doubled", after > 2 * before
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # that it keeps too much is the point
+        flat = denoise(excerpt.blocks[0], "dct", method="sparse", prior="flat")
+    share = float(flat.n_active / excerpt.blocks.shape[1])
+    report.add("Fig. 2.17: share of the cosines kept without a prior", None, share)
+    report.claim("Fig. 2.17: without a prior 2000 of 4096 are kept, or more", share >= ABORTED)
+    report.add("Fig. 2.17: share kept in the band, median", None, inside, count)
+    report.add("Fig. 2.17: share kept beside it, median", None, beside, count)
+    report.claim(
+        "Fig. 2.17: the band is set apart: twice the share that is kept on either side",
+        bool(inside > 2 * beside),
+        count,
+    )
+    report.add("Fig. 2.18: correlation of the two curves, median", None, alike, count)
+    report.claim(
+        f"Fig. 2.18: they are alike: a correlation of {ALIKE:g} or more",
+        bool(alike >= ALIKE),
+        count,
+    )
+    epoch = looked_at(recordings[-1], 0)
+    report.note(
+        f"{ROW}: the recording of S08 is not public. What it says of its own is looked for in "
+        "excerpt 1 of the DREAMS data, whose blocks have the same length and whose rate is the one "
+        f"that fits S08's band; {int(np.sum(seen[:, 0] > 1.0))} of {count} blocks with marks have "
+        f"a threshold like that of Fig. 2.16. {EPOCHS[0]}, which is drawn, has other properties: "
+        f"the lowest peak in a mark is {epoch[0]:.2f} times the highest outside, RIC keeps "
+        f"{epoch[1]:.0%} of the band and {epoch[2]:.0%} beside it, and the curves of Fig. 2.18 "
+        f"have a correlation of {epoch[3]:.2f}."
+    )
 
 
 def _spans(ax, marked: Array, fs: float) -> None:

@@ -2,7 +2,8 @@
 
 Four blocks estimate the noise; in the fifth, Doppler, it is given. S08 prints that block as SNR 2;
 its numbers are those of SNR 7. Each row has the paper's mean ± spread over its 10 runs. An entry
-is "met" if ours differs by no more than two of these spreads, or 10 %.
+agrees within the printed spread or 10 %; where the spread is printed as 0, within half of the last
+printed digit. How many are "met", within two spreads or 10 %, is told below the table.
 
 100 draws are the default since the entries vary: "Sinc, symmlet, RIC: MSE" is at the limit, and was
 missed with the first 20 draws. Grid and scaling of the noise are those that agree best with the
@@ -25,7 +26,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments._report import BLUE, ORANGE, Options, Report, new_figure, repeat
-from experiments.schmolck2008._climber import Unscaled, climb
+from experiments.schmolck2008._climber import FIRST_NOISE, Unscaled, climb
 from experiments.schmolck2008._data import clean, noisy, samples
 from sparsebayes import denoise
 from sparsebayes.dictionaries import Dictionary, Kernel, Wavelet
@@ -47,6 +48,11 @@ class Row:
     active: Entry
     error: Entry
     noise: Entry = None
+
+    def entries(self) -> tuple[tuple[str, Entry, float], ...]:
+        """Each with its name and half of its last printed digit."""
+        digits = 5e-4 if self.noise is not None else 5e-6
+        return ("S", self.active, 0.05), ("MSE", self.error, digits), ("σ²", self.noise, digits)
 
 
 @dataclass(frozen=True)
@@ -166,7 +172,8 @@ def _as_printed(
     columns = block.dictionary().bind((y.size,)).synthesise(np.eye(y.size)).T
     problem = Exact(Dense(columns), Unscaled(price[row.prior]), Gaussian(y, np.ones(y.size)))
     with one_thread():
-        state = climb(problem, columns.T @ columns, rng).state
+        start = FIRST_NOISE * float(y.var())
+        state = climb(problem, columns.T @ columns, rng, first_noise=start).state
     error = float(np.mean((columns[:, state.active] @ state.mean - f) ** 2))
     return state.active.size, error, 1.0 / state.beta
 
@@ -189,18 +196,15 @@ def run(options: Options) -> Report:
         values = np.array(repeat(one, tasks, jobs=options.jobs, label=label))
         for k, row in enumerate(block.rows):
             shown.append((f"{label}, {row.prior}", row, values[:, k]))
-            entries = (("S", row.active), ("MSE", row.error), ("σ²", row.noise))
-            for column, (name, paper) in enumerate(entries):
+            for column, (name, paper, digit) in enumerate(row.entries()):
                 if paper is None:
                     continue
                 some = values[:, k, column]
                 good = met(some.mean(), paper)
-                report.row = ROW if name != "σ²" and not block.as_printed else ""
-                mean, spread = paper
+                report.row = "" if block.as_printed else ROW
+                mean, spread = paper[0], paper[1] or digit
                 best = "low" if name == "MSE" else None
-                report.add(
-                    f"{label}, {row.prior}: {name}", mean, some, spread=2.0 * spread, best=best
-                )
+                report.add(f"{label}, {row.prior}: {name}", mean, some, spread=spread, best=best)
                 if name != "σ²" and not block.as_printed:
                     verdicts[name].append(good)
                     strict.append(met(some.mean(), paper, 2.0 / np.sqrt(10.0)))
@@ -210,12 +214,29 @@ def run(options: Options) -> Report:
         + " (the rows as printed not counted). Within two standard errors of the paper's means "
         f"(spread/√10) or 10 %: {sum(strict)} of {len(strict)} entries."
     )
-    report.note(
-        "gauss 3.0: ours scales the price to the norm of a function, centres the targets and "
-        "searches further. As printed: S08's algorithm in a random order with its own price."
-    )
+    _tell_price(report, shown)
     report.draw(_figure(shown), "", ROW)
     return report
+
+
+def _tell_price(report: Report, shown: list[tuple[str, Row, Array]]) -> None:
+    """Why Gaussians are fewer here, where both prices have been run."""
+    sizes = {name: values[:, 0].mean() for name, _, values in shown}
+    label = "Sinc SNR 2, gauss 3.0"
+    ours, printed = sizes.get(f"{label}, BIC"), sizes.get(f"{label} as printed, BIC")
+    if ours is None or printed is None:
+        return
+    report.note(
+        f"{ROW}: gauss 3.0: the price (2.59) is on degrees of freedom, which (2.58) counts as "
+        "1/(1 + σ²α) for each function. That is so for functions of unit norm; for others it is "
+        "1/(1 + σ²α/φᵀφ). S08 takes (2.58) for kernels too (2.60); ours has φᵀφ in it, so that "
+        "nothing depends on the unit of a function. These Gaussians have φᵀφ = 24 in the middle, "
+        "so S08 asks less for the same function, and more of them stay: with BIC ours keeps "
+        f"{ours:.1f}, S08 prints 5.2, and its own algorithm with its own price keeps "
+        f'{printed:.1f} (the lines "as printed", which are not part of the verdict). It makes no '
+        "difference to wavelets, whose norm is 1. Ours also centres the targets and searches "
+        "further."
+    )
 
 
 def _figure(shown: list[tuple[str, Row, Array]]):

@@ -70,6 +70,14 @@ def test_a_threshold_is_chosen_on_the_other_fold(data):
     assert_allclose(spindles.scores(alike.sum(axis=0))[0], 1)
 
 
+def test_made_up_spindles_stand_out(data):
+    recording = spindles.load()[0]
+    peaks, inside, beside, alike = spindles.looked_at(recording, 0)
+    assert peaks > 1 and inside > 2 * beside and alike > 0.8
+    marks = recording.marks["expert 1"]
+    assert spindles.contrast(np.where(marks, 3.0, 2.0), marks) == 1.5
+
+
 @pytest.mark.slow
 def test_spindles_of_made_up_sleep(data, tmp_path):
     pytest.importorskip("matplotlib")

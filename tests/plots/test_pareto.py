@@ -117,13 +117,15 @@ def test_experiment_on_small_data(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSEBAYES_DATA", str(tmp_path))
     monkeypatch.setattr(pareto, "N_QUICK", 200)
     report = pareto.run(Options(quick=True, repetitions=1))
-    rows = {row[0]: float(row[2]) for row in report.rows}
+    rows = {value.name: value.ours for value in report.values if value.paper is None}
     assert len(rows) == 3 + 2 * len(pareto.ROWS)
     few = rows[f"L0+, {pareto.ROWS['few']}"]
     assert rows[f"L0+, {pareto.ROWS['oracle']}"] <= few <= 40
     assert rows[f"Lasso, {pareto.ROWS['train_error']}"] < 25
-    assert set(report.figures) == {"fig3", "fig4"}
-    assert len(report.save(tmp_path / "r", "pareto")) == 4
+    claims = [value for value in report.values if value.paper is not None]
+    assert len(claims) == 5 and all(value.verdict in ("agrees", "short") for value in claims)
+    assert set(report.pictures) == {"fig3", "fig4"}
+    assert len(report.save(tmp_path / "r", "pareto", {})) == 3
 
 
 @pytest.fixture
@@ -173,8 +175,9 @@ def test_snake_experiment_on_small_data(tmp_path, monkeypatch):
     monkeypatch.setattr(gauss_snake, "N_TRAIN", 60)
     monkeypatch.setattr(gauss_snake, "N_TEST", 300)
     report = gauss_snake.run(Options(quick=True, repetitions=1))
-    rows = {row[0]: float(row[2]) for row in report.rows}
+    rows = {value.name: value.ours for value in report.values if value.paper is None}
     for prior in ("None", "RIC"):
         assert rows["true probabilities: log loss"] < rows[f"{prior}: log loss"]
         assert 0 < rows[f"{prior}: mean distance from the true probability"] < 0.4
-    assert len(report.save(tmp_path, "snake")) == 4
+    assert [value.verdict is not None for value in report.values].count(True) == 2
+    assert len(report.save(tmp_path, "snake", {})) == 3
