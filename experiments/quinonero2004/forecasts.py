@@ -226,8 +226,8 @@ def _claims(report: Report, values: Array) -> None:
     better = int(np.sum(exact[2, 1:] < taylor[2, 1:]))
     report.note(
         f"QC04 Fig. 4.3: the density of exact is better than Taylor's at {better} of "
-        f"{exact.shape[1] - 1} steps after the first, where both are the same, in the mean over {count} draws of the points to learn from; the "
-        "thesis shows one draw."
+        f"{exact.shape[1] - 1} steps after the first, where both are the same, in the mean over "
+        f"{count} draws of the points to learn from; the thesis shows one draw."
     )
 
 

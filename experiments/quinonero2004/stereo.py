@@ -9,10 +9,10 @@ that depends on the rig, and this one is the last of four tried: with a narrower
 inputs are three to four times worse than transformed ones. So agreement with the paper's figures is
 by choice, and no evidence; what it says of the methods is.
 
-The classical calibration (`_cameras`) has the same pinhole as the simulated cameras and a distortion
-field that can describe theirs, so that only the noise of the images is left to it. Real lenses are
-not like that, so there is a second rig, whose lenses are uneven by 0.5 pixels in a way that no
-polynomial of low degree has.
+The classical calibration (`_cameras`) has the same pinhole as the simulated cameras and a field of
+distortion that can describe theirs, so that only the noise of the images is left to it. Real lenses
+are not like that, so there are further rigs, whose lenses are uneven in a way that no polynomial of
+low degree has.
 """
 
 from __future__ import annotations
@@ -38,13 +38,7 @@ DEGREES = (1, 2, 3, 4, 5, 6)
 NOISE = WhiteKernel(1e-4, (1e-10, 1.0))  # of standardised targets
 
 EXPONENTIAL = "squared exponential"
-WHY = {
-    "polynomial lenses": "The simulated lenses are among those that the calibration can describe, "
-    "and a method that knows the form of a camera needs fewer examples than one that does not.",
-    "uneven lenses": "What the camera model cannot describe stays as an error of the calibration, "
-    "while a process can learn it if it is smooth enough for its examples.",
-}
-UNEVEN = 0.5  # pixels, of the second rig's lenses
+UNEVEN = (0.5, 1.0, 2.0, 4.0)  # pixels, of the further rigs' lenses
 BUNDLE = "bundle adjustment"
 KNOWN = "known cameras"
 
@@ -94,11 +88,11 @@ def squared_exponential(X: Array, y: Array) -> GaussianProcessRegressor:
 
 
 def one(
-    seed: int, repetition: int, uneven: bool = False
+    seed: int, repetition: int, ripple: float = 0.0
 ) -> tuple[dict[str, Array], Array, Array, Array]:
     """Residuals of the test cases by method, their positions and images, inverse squared scales."""
     rng = np.random.default_rng([seed, repetition])
-    cameras = tuple(replace(camera, ripple=UNEVEN * uneven) for camera in CAMERAS)
+    cameras = tuple(replace(camera, ripple=ripple) for camera in CAMERAS)
     images, points = record(rng, cameras)
     order = rng.permutation(N_ALL)
     train, test = order[:N_TRAIN], order[N_TRAIN:]
@@ -129,50 +123,64 @@ def run(options: Options) -> Report:
     """Make Table 1 and Fig. 2 of the paper."""
     count = options.count(10, 1)
     report = Report(f"QC04 app. F, Table 1: position error (RMS, mm), {N_TRAIN} training cases")
-    results = {}
-    for uneven, label in ((False, "polynomial lenses"), (True, "uneven lenses")):
-        tasks = [(options.seed, i, uneven) for i in range(count)]
-        results[label] = repeat(one, tasks, jobs=options.jobs, label=label)
-        _table(report, label, results[label])
-    first, second = results
-    inverse = np.mean([scales for *_, scales in results[first]], axis=0)
+    tasks = [(options.seed, i) for i in range(count)]
+    results = repeat(one, tasks, jobs=options.jobs, label="stereo")
+    _table(report, errors_of(results))
+    inverse = np.mean([scales for *_, scales in results], axis=0)
     report.note(
         "1/λ² of (x1, y1, x2, y2) for the depth, squared exponential, scaled inputs: "
         + ", ".join(f"{v:.2g}" for v in inverse)
         + "; the paper's are five times larger for two of the inputs than for the others."
     )
-    report.draw(_figure(results[first][0]), "", "QC04 F Table 1")
-    report.draw(_figure(results[second][0]), "uneven", "QC04 F Table 1")
+    report.draw(_figure(results[0]))
+    report.row = ""
+    for ripple in UNEVEN[-1:] if options.quick else UNEVEN:
+        tasks = [(options.seed, i, ripple) for i in range(max(1, count // 3))]
+        label = f"lenses uneven by {ripple:g} pixels"
+        errors = errors_of(repeat(one, tasks, jobs=options.jobs, label=label))
+        for name, values in errors.items():
+            report.add(f"{label}: {name}", None, values)
     return report
 
 
-def _table(report: Report, label: str, results: list) -> None:
-    """The errors on one rig, and what the paper says of its own."""
-    report.row = "QC04 F Table 1"
-    of = len(results)
-    errors = {
+def errors_of(results: list) -> dict[str, Array]:
+    """Root mean square errors of each method, one for each repetition."""
+    return {
         name: np.array([np.sqrt((r[name] ** 2).sum(axis=1).mean()) for r, *_ in results])
         for name in (KNOWN, *PAPER)
     }
+
+
+def _table(report: Report, errors: dict[str, Array]) -> None:
+    """The errors, and what the paper says of its own."""
+    report.row = "QC04 F Table 1"
+    of = len(errors[KNOWN])
     means = {name: float(values.mean()) for name, values in errors.items()}
     for name, paper in PAPER.items():
-        report.add(f"{label}: {name}", f"{paper:g}, another rig", errors[name])
-    report.add(f"{label}: {KNOWN}", None, errors[KNOWN])
+        report.add(name, f"{paper:g}, another rig", errors[name])
+    report.add(KNOWN, None, errors[KNOWN])
     processes = [means[name] for name in PAPER if name != BUNDLE]
-    report.claim(f"{label}: all methods err by less than 1 mm",
-                 max(processes + [means[BUNDLE]]) < 1, of)  # fmt: skip
-    report.claim(f"{label}: Gaussian processes with both kernels beat the classical calibration",
-                 max(processes) < means[BUNDLE], of)  # fmt: skip
-    single, bent = (means[f"{kernel}, transformed"] for kernel in ("polynomial", EXPONENTIAL))
-    report.claim(f"{label}: the squared exponential beats the polynomial, transformed",
-                 bent < single, of)  # fmt: skip
+    report.claim("all methods err by less than 1 mm", max(*processes, means[BUNDLE]) < 1, of)
+    report.claim(
+        "Gaussian processes with both kernels beat the classical calibration",
+        max(processes) < means[BUNDLE], of,
+    )  # fmt: skip
+    report.claim(
+        "the squared exponential beats the polynomial, transformed inputs",
+        means[f"{EXPONENTIAL}, transformed"] < means["polynomial, transformed"], of,
+    )  # fmt: skip
     for kernel in ("polynomial", EXPONENTIAL):
-        report.claim(f"{label}: transformed inputs beat scaled ones, {kernel}",
-                     means[f"{kernel}, transformed"] < means[f"{kernel}, scaled"], of)  # fmt: skip
+        report.claim(
+            f"transformed inputs beat scaled ones, {kernel}",
+            means[f"{kernel}, transformed"] < means[f"{kernel}, scaled"], of,
+        )  # fmt: skip
     report.note(
-        f"QC04 F Table 1: {label}: classical calibration {means[BUNDLE]:.3f} mm, the best process "
-        f"{min(processes):.3f}, the worst {max(processes):.3f}, known cameras {means[KNOWN]:.3f}. "
-        + WHY[label]
+        f"QC04 F Table 1: classical calibration has {means[BUNDLE]:.3f} mm here, the processes "
+        f"{min(processes):.3f} to {max(processes):.3f}, and known cameras {means[KNOWN]:.3f}. The "
+        "calibration can describe the simulated cameras exactly or nearly so, and who knows the "
+        "form of a camera needs fewer examples. The paper's seems to have fitted its own less well: "
+        "it did best with positions taken as uncertain by 2 mm, while the robot's were known to "
+        "0.01 mm. Further rows have lenses that the camera model does not describe."
     )
 
 
