@@ -60,7 +60,8 @@ def judged(folder: Path) -> Iterator[Judged]:
     """Every table and figure of the list."""
     for row in ROWS:
         record = read(folder, row.experiment)
-        values = [] if record is None else [Value(**{"row": "", **one}) for one in record["values"]]
+        stored = [] if record is None else record["values"]
+        values = [Value(**{"row": "", "paper": None, **one}) for one in stored]
         own = [value for value in values if value.row == row.id]
         stale = record is not None and not fresh(record, row.experiment)
         yield Judged(row, record, own, stale)

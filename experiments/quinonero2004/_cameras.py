@@ -114,16 +114,15 @@ def calibrate(points: Array, images: Array, camera: Camera, degree: int) -> Cali
 
 
 def bundle(
-    points: Array, images: Array, cameras: tuple = CAMERAS, degrees: tuple = DEGREES
-) -> tuple[Calibrated, Calibrated]:
+    points: Array, images: Array, cameras: tuple[Camera, ...] = CAMERAS
+) -> tuple[Calibrated, ...]:
     """Both cameras from training points; the degree by the positions of those left out."""
 
-    def both(rows: Array, degree: int) -> tuple[Calibrated, Calibrated]:
-        one, other = (
+    def both(rows: Array, degree: int) -> tuple[Calibrated, ...]:
+        return tuple(
             calibrate(points[rows], images[rows, part], camera, degree)
             for camera, part in zip(cameras, (slice(0, 2), slice(2, 4)), strict=True)
         )
-        return one, other
 
     every = np.arange(len(points))
     folds = np.array_split(every, N_FOLDS)
@@ -132,6 +131,6 @@ def bundle(
             np.mean((triangulate(images[f], both(np.setdiff1d(every, f), degree)) - points[f]) ** 2)
             for f in folds
         ])
-        for degree in degrees
+        for degree in DEGREES
     ]  # fmt: skip
-    return both(every, degrees[int(np.argmin(errors))])
+    return both(every, DEGREES[int(np.argmin(errors))])

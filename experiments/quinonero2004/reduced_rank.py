@@ -356,8 +356,13 @@ def _sparsity(report: Report, draws: list[dict[str, Array]]) -> None:
         "the gap always falls: it is nowhere wider than before, on any draw",
         all(np.all(np.diff(gap) <= 1e-6) for gap in gaps), of,
     )  # fmt: skip
-    first = [1 + int(np.argmax(gap < GAP)) for gap in gaps]
-    report.add(f"support size at which the gap is below {GAP:g}", None, first)
+    first = [1 + int(np.argmax(gap < GAP)) for gap in gaps if np.any(gap < GAP)]
+    if first:
+        report.add(f"support size at which the gap is below {GAP:g}, where it is", None, first)
+    report.note(
+        f"Fig. 3.2: the gap is below {GAP:g} on {len(first)} of {of} draws, before further columns "
+        f"are lost in rounding (at a support of {min(map(len, gaps))} or more)."
+    )
     report.draw(_figure_sparsity(draws[0]), "fig2")
 
 
@@ -378,10 +383,11 @@ def _figure_sparsity(draw: dict[str, Array]):
         top.plot(sizes, errors, label=f"test error, by {name}", **style)
     right.plot(np.arange(1, len(draw["loss"]) + 1), draw["loss"], color=BLUE)
     bounds = draw["bounds"]
-    first = 1 + int(np.argmax(_gap(bounds) < GAP))
+    below = _gap(bounds) < GAP
     bottom.plot(sizes, bounds[:, 0], color=ORANGE, label="upper bound")
     bottom.plot(sizes, bounds[:, 1], color=BLUE, label="lower bound")
-    bottom.axvline(first, color=GREY, linestyle=":", label=f"gap < {GAP:g}")
+    if below.any():
+        bottom.axvline(1 + int(np.argmax(below)), color=GREY, linestyle=":", label=f"gap < {GAP:g}")
     top.set(ylabel="mean squared test error", yscale="log")
     top.legend(frameon=False, loc="upper right")
     right.set_ylabel("negative log evidence", color=BLUE)

@@ -178,8 +178,8 @@ def _table(report: Report, errors: dict[str, Array]) -> None:
         f"QC04 F Table 1: classical calibration has {means[BUNDLE]:.3f} mm here, the processes "
         f"{min(processes):.3f} to {max(processes):.3f}, and known cameras {means[KNOWN]:.3f}. The "
         "calibration can describe the simulated cameras exactly or nearly so, and who knows the "
-        "form of a camera needs fewer examples. The paper's seems to have fitted its own less well: "
-        "it did best with positions taken as uncertain by 2 mm, while the robot's were known to "
+        "form of a camera needs fewer examples. The paper's seems to have fitted less well: it "
+        "did best with positions taken as uncertain by 2 mm, while the robot's were known to "
         "0.01 mm. Further rows have lenses that the camera model does not describe."
     )
 
