@@ -3,8 +3,8 @@
 All functions are in at first. Each cycle updates α and σ² once by (2.32) and prunes, and then moves
 the length scales: one shared scale by the direct search of Hooke and Jeeves to its maximum, one
 for each input by a conjugate gradient ascent of two line searches. A function goes where the data
-hardly determine it and the evidence gains by that; the thesis' limit of α is not stated. The targets
-are as given, and there is no bias.
+hardly determine it and the evidence gains by that; the thesis does not state its limit of α. The
+targets are as given, and there is no bias.
 """
 
 from __future__ import annotations
