@@ -25,6 +25,8 @@ Array = np.ndarray
 LEVELS = np.geomspace(3e-1, 3e-3, 13)  # output standard deviations along the annealing
 METHODS = ("stochastic_em", "imputation", "slope")
 STANDARD = "standard GP"
+OUTPUT = 0.05  # standard deviation of the outputs in Fig. 4.6
+ACCURATE = 0.03, 0.09  # estimates of it that are called accurate
 
 
 class Draw:
@@ -118,7 +120,7 @@ def annealed(seed: int) -> tuple[Array, float, tuple[float, float], tuple[float,
 
 def compared(seed: int) -> dict[str, tuple[float, float]]:
     """Fig. 4.6: estimated output noise and loss of each method."""
-    draw = sinc(0.05, seed)
+    draw = sinc(OUTPUT, seed)
     models = {STANDARD: draw.standard(), **{method: draw.fit(method) for method in METHODS}}
     return {name: (noise_of(model), draw.loss(model)) for name, model in models.items()}
 
@@ -129,50 +131,74 @@ def run(options: Options) -> Report:
     jobs = options.jobs
     few, some, many = (options.count(*pair) for pair in ((20, 2), (5, 1), (20, 1)))
 
+    report.row = "QC04 Fig. 4.4"
     rows = np.array(repeat(cleaned, ((k,) for k in range(few)), jobs=jobs, label="Fig. 4.4"))
     names = ("error of the standard GP", "error of cleanGP", "inputs observed: distance to the "
              "true ones", "inputs imputed: distance to the true ones")  # fmt: skip
     for name, values in zip(names, rows.T, strict=True):
-        report.add(f"Fig. 4.4: {name}", None, values)
-    report.add(
-        "Fig. 4.4: draws where cleanGP errs less",
-        "the one shown",
-        f"{sum(rows[:, 1] < rows[:, 0])} of {few}",
-        few,
-    )
+        report.add(name, None, values)
+    standard, clean, observed, imputed = rows.T
+    for statement, holds in (
+        ("cleanGP fits a better model", clean < standard),
+        ("imputed inputs are closer to the true ones than those observed", imputed < observed),
+    ):
+        report.claim(f"{statement}: more than half of the draws", np.mean(holds) > 0.5, few)
+        report.note(f"QC04 Fig. 4.4: {statement} on {int(np.sum(holds))} of {few} draws.")
     report.draw(_figure_4(sine(0)), "fig4_4")
 
+    report.row = "QC04 Fig. 4.5"
     found = repeat(annealed, ((k,) for k in range(some)), jobs=jobs, label="Fig. 4.5")
     paths = np.array([path for path, *_ in found])
-    report.add("Fig. 4.5: loss, standard GP", None, [one[3][1] for one in found])
-    report.add("Fig. 4.5: loss, annealing at its best level", None, paths.min(axis=1))
-    report.add("Fig. 4.5: loss, annealing to the true noise", None, [one[1] for one in found])
-    report.add(
-        "Fig. 4.5: loss, annealing to where the rule stops", None, [one[2][1] for one in found]
+    known, plain = (
+        np.array(values) for values in zip(*((one[1], one[3][1]) for one in found), strict=True)
     )
-    report.add("Fig. 4.5: output sd where the rule stops", 0.01, [one[2][0] for one in found])
-    report.add(
-        "Fig. 4.5: loss without annealing, median of 20 starts",
-        "very poor",
-        [np.median(one[4]) for one in found],
-    )
+    held = np.array([np.median(one[4]) for one in found])
+    report.add("loss, standard GP", None, plain)
+    report.add("loss, annealing at its best level", None, paths.min(axis=1))
+    report.add("loss, annealing to the true noise", None, known)
+    report.add("loss, annealing to where the rule stops", None, [one[2][1] for one in found])
+    report.add("output sd where the rule stops", None, [one[2][0] for one in found])
+    report.add("loss without annealing, median of 20 starts", "very poor", held)
+    starts = [len(np.unique(np.round(one[4], 2))) for one in found]
+    for statement, holds in (
+        ("along the annealing there is a better model than the standard GP",
+         paths.min(axis=1) < plain),
+        ("annealed to the true noise, cleanGP is better than the standard GP", known < plain),
+        ("annealed to the true noise, it is better than without annealing", known < held),
+        ("without annealing it is worse than the standard GP", held > plain),
+        ("without annealing several different solutions are reached", np.array(starts) > 2),
+        ("further annealing over-fits: the lowest level is worse than the best",
+         paths[:, -1] > paths.min(axis=1) + 0.1),
+    ):  # fmt: skip
+        report.claim(f"{statement}: more than half of the draws", np.mean(holds) > 0.5, some)
+        report.note(f"QC04 Fig. 4.5: {statement} on {int(np.sum(holds))} of {some} draws.")
     report.draw(_figure_5(found[0]), "fig4_5")
 
+    report.row = "QC04 Fig. 4.6"
     results = repeat(compared, ((k,) for k in range(many)), jobs=jobs, label="Fig. 4.6")
-    paper = {STANDARD: 0.16, "stochastic_em": 0.06}
+    paper = {STANDARD: "0.16, one draw", "stochastic_em": "0.06, one draw"}
     losses = {name: np.array([one[name][1] for one in results]) for name in results[0]}
-    for name in results[0]:
-        noises = np.array([one[name][0] for one in results])
-        report.add(f"Fig. 4.6: output sd, {name} (true 0.05)", paper.get(name), noises)
-        if name == "stochastic_em":
-            inside = np.sum((noises >= 0.03) & (noises <= 0.09))
-            report.add("Fig. 4.6: between 0.03 and 0.09", None, f"{inside} of {many}", many)
+    noises = {name: np.array([one[name][0] for one in results]) for name in results[0]}
+    for name, values in noises.items():
+        report.add(f"output sd, {name} (true {OUTPUT:g})", paper.get(name), values)
     for name, values in losses.items():
-        report.add(f"Fig. 4.6: loss, {name}", None, values)
-    for name in METHODS:
+        report.add(f"loss, {name}", None, values)
+    low, high = ACCURATE
+    sampled = noises["stochastic_em"]
+    for statement, holds in (
+        (f"the standard GP over-estimates the noise (more than twice {OUTPUT:g})",
+         noises[STANDARD] > 2 * OUTPUT),
+        (f"stochastic EM estimates it well (between {low:g} and {high:g})",
+         (sampled >= low) & (sampled <= high)),
+        ("stochastic EM has the better predictive density",
+         losses["stochastic_em"] < losses[STANDARD]),
+    ):  # fmt: skip
+        report.claim(f"{statement}: more than half of the draws", np.mean(holds) > 0.5, many)
+        report.note(f"QC04 Fig. 4.6: {statement} on {int(np.sum(holds))} of {many} draws.")
+    for name in METHODS[1:]:
         wins = np.sum(losses[name] < losses[STANDARD])
-        report.add(f"Fig. 4.6: {name} better than the standard GP", None, f"{wins} of {many}", many)
-    report.draw(_figure_6(sinc(0.05, 0)), "fig4_6")
+        report.note(f"Fig. 4.6: {name} is better than the standard GP on {wins} of {many} draws.")
+    report.draw(_figure_6(sinc(OUTPUT, 0)), "fig4_6")
     report.note("Losses are negative log densities of new observations at clean inputs.")
     report.note("The thesis stops the annealing at the true noise, which its models were told.")
     return report

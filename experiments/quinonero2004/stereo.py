@@ -7,33 +7,44 @@ coordinates to 0.1 pixels, which is our choice. Errors in mm grow with it, so wh
 is how the methods stand to each other and to a triangulation that knows the cameras exactly. Even
 that depends on the rig, and this one is the last of four tried: with a narrower baseline, scaled
 inputs are three to four times worse than transformed ones. So agreement with the paper's figures is
-by choice, and no evidence.
+by choice, and no evidence; what it says of the methods is.
+
+The classical calibration (`_cameras`) has the same pinhole as the simulated cameras and a field of
+distortion that can describe theirs, so that only the noise of the images is left to it. Real lenses
+are not like that, so there are further rigs, whose lenses are uneven in a way that no polynomial of
+low degree has.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
-from experiments._report import BLUE, GREY, ORANGE, Options, Report, new_figure, repeat
+from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure, repeat
+from experiments.quinonero2004._cameras import CAMERAS, DEPTHS, bundle, project, triangulate
 from sparsebayes import LeaveOneOutGPR
 
 Array = np.ndarray
 
 PIXELS = 0.1
 POSITION = 0.01  # mm
-DEPTHS = np.linspace(800, 1200, 8)  # mm
 N_TRAIN, N_ALL = 200, 992
 DEGREES = (1, 2, 3, 4, 5, 6)
 NOISE = WhiteKernel(1e-4, (1e-10, 1.0))  # of standardised targets
 
+EXPONENTIAL = "squared exponential"
+UNEVEN = (0.5, 1.0, 2.0, 4.0)  # pixels, of the further rigs' lenses
+BUNDLE = "bundle adjustment"
+KNOWN = "known cameras"
+
 # method: error in the paper, mm
 PAPER = {
+    BUNDLE: 0.38,
     "polynomial, scaled": 0.29,
     "polynomial, transformed": 0.28,
     "squared exponential, scaled": 0.31,
@@ -41,58 +52,13 @@ PAPER = {
 }
 
 
-@dataclass(frozen=True)
-class Camera:
-    """A pinhole with radial distortion, at (x, 0, 0) and turned about the vertical axis."""
-
-    x: float
-    yaw: float
-    focal: float
-    distortion: tuple[float, float]
-
-    def project(self, points: Array) -> Array:
-        """Image coordinates (pixels from the centre) of points in space, (n, 3)."""
-        cos, sin = np.cos(self.yaw), np.sin(self.yaw)
-        shifted = points - [self.x, 0.0, 0.0]
-        across = cos * shifted[:, 0] - sin * shifted[:, 2]
-        depth = sin * shifted[:, 0] + cos * shifted[:, 2]
-        image = np.stack([across / depth, shifted[:, 1] / depth], axis=1)
-        square = (image**2).sum(axis=1, keepdims=True)
-        first, second = self.distortion
-        return self.focal * image * (1 + first * square + second * square**2)
-
-
-CAMERAS = (
-    Camera(-300.0, 0.29, 1200.0, (-0.22, 0.08)),
-    Camera(300.0, -0.31, 1210.0, (-0.18, 0.05)),
-)
-
-
-def project(points: Array) -> Array:
-    """(x1, y1, x2, y2) of the two images."""
-    return np.hstack([camera.project(points) for camera in CAMERAS])
-
-
-def record(rng: np.random.Generator) -> tuple[Array, Array]:
+def record(rng: np.random.Generator, cameras: tuple = CAMERAS) -> tuple[Array, Array]:
     """Image coordinates, (992, 4), and positions, (992, 3), both as measured."""
     depth = np.repeat(DEPTHS, N_ALL // len(DEPTHS))
     reach = 0.2 * depth[:, None] * rng.uniform(-1, 1, (N_ALL, 2))
     points = np.column_stack([reach, depth])
-    images = project(points) + PIXELS * rng.standard_normal((N_ALL, 4))
+    images = project(points, cameras) + PIXELS * rng.standard_normal((N_ALL, 4))
     return images, points + POSITION * rng.standard_normal((N_ALL, 3))
-
-
-def triangulate(images: Array) -> Array:
-    """The positions that explain the images best, by Gauss-Newton steps with known cameras."""
-    points = np.tile([0.0, 0.0, DEPTHS.mean()], (len(images), 1))
-    for _ in range(20):
-        now = project(points)
-        slopes = [(project(points + 1e-3 * axis) - now) / 1e-3 for axis in np.eye(3)]
-        jacobian = np.stack(slopes, axis=2)
-        normal = np.einsum("nij,nik->njk", jacobian, jacobian)
-        pull = np.einsum("nij,ni->nj", jacobian, images - now)
-        points = points + np.linalg.solve(normal, pull[:, :, None])[:, :, 0]
-    return points
 
 
 def preprocess(images: Array, transform: bool) -> Array:
@@ -121,13 +87,20 @@ def squared_exponential(X: Array, y: Array) -> GaussianProcessRegressor:
     return GaussianProcessRegressor(kernel, normalize_y=True).fit(X, y)
 
 
-def one(seed: int, repetition: int) -> tuple[dict[str, Array], Array, Array, Array]:
+def one(
+    seed: int, repetition: int, ripple: float = 0.0
+) -> tuple[dict[str, Array], Array, Array, Array]:
     """Residuals of the test cases by method, their positions and images, inverse squared scales."""
     rng = np.random.default_rng([seed, repetition])
-    images, points = record(rng)
+    cameras = tuple(replace(camera, ripple=ripple) for camera in CAMERAS)
+    images, points = record(rng, cameras)
     order = rng.permutation(N_ALL)
     train, test = order[:N_TRAIN], order[N_TRAIN:]
-    residuals = {"known cameras": triangulate(images[test]) - points[test]}
+    estimated = bundle(points[train], images[train])
+    residuals = {
+        KNOWN: triangulate(images[test], cameras) - points[test],
+        BUNDLE: triangulate(images[test], estimated) - points[test],
+    }
     with warnings.catch_warnings():
         # A length scale at its bound is an input that does not matter.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -148,34 +121,67 @@ def one(seed: int, repetition: int) -> tuple[dict[str, Array], Array, Array, Arr
 
 def run(options: Options) -> Report:
     """Make Table 1 and Fig. 2 of the paper."""
-    count = options.count(10, 2)
-    results = repeat(
-        one, [(options.seed, i) for i in range(count)], jobs=options.jobs, label="stereo"
-    )
+    count = options.count(10, 1)
     report = Report(f"QC04 app. F, Table 1: position error (RMS, mm), {N_TRAIN} training cases")
-    errors = {
-        name: np.array([np.sqrt((r[name] ** 2).sum(axis=1).mean()) for r, *_ in results])
-        for name in ("known cameras", *PAPER)
-    }
-    for name, paper in PAPER.items():
-        report.add(name, paper, errors[name])
-    report.add("triangulation, cameras known (ours only)", None, errors["known cameras"])
-    for name, paper in PAPER.items():
-        ratio = paper / PAPER["squared exponential, transformed"]
-        ours = errors[name] / errors["squared exponential, transformed"]
-        report.add(f"relative to the last: {name}", f"{ratio:.2f}", ours)
+    tasks = [(options.seed, i) for i in range(count)]
+    results = repeat(one, tasks, jobs=options.jobs, label="stereo")
+    _table(report, errors_of(results))
     inverse = np.mean([scales for *_, scales in results], axis=0)
     report.note(
         "1/λ² of (x1, y1, x2, y2) for the depth, squared exponential, scaled inputs: "
         + ", ".join(f"{v:.2g}" for v in inverse)
         + "; the paper's are five times larger for two of the inputs than for the others."
     )
-    report.note(
-        "Simulated rig, chosen for errors like the paper's, whose images are not available. "
-        "Its bundle adjustment had 0.38 mm."
-    )
     report.draw(_figure(results[0]))
+    report.row = ""
+    for ripple in UNEVEN[-1:] if options.quick else UNEVEN:
+        tasks = [(options.seed, i, ripple) for i in range(max(1, count // 3))]
+        label = f"lenses uneven by {ripple:g} pixels"
+        errors = errors_of(repeat(one, tasks, jobs=options.jobs, label=label))
+        for name, values in errors.items():
+            report.add(f"{label}: {name}", None, values)
     return report
+
+
+def errors_of(results: list) -> dict[str, Array]:
+    """Root mean square errors of each method, one for each repetition."""
+    return {
+        name: np.array([np.sqrt((r[name] ** 2).sum(axis=1).mean()) for r, *_ in results])
+        for name in (KNOWN, *PAPER)
+    }
+
+
+def _table(report: Report, errors: dict[str, Array]) -> None:
+    """The errors, and what the paper says of its own."""
+    report.row = "QC04 F Table 1"
+    of = len(errors[KNOWN])
+    means = {name: float(values.mean()) for name, values in errors.items()}
+    for name, paper in PAPER.items():
+        report.add(name, f"{paper:g}, another rig", errors[name])
+    report.add(KNOWN, None, errors[KNOWN])
+    processes = [means[name] for name in PAPER if name != BUNDLE]
+    report.claim("all methods err by less than 1 mm", max(*processes, means[BUNDLE]) < 1, of)
+    report.claim(
+        "Gaussian processes with both kernels beat the classical calibration",
+        max(processes) < means[BUNDLE], of,
+    )  # fmt: skip
+    report.claim(
+        "the squared exponential beats the polynomial, transformed inputs",
+        means[f"{EXPONENTIAL}, transformed"] < means["polynomial, transformed"], of,
+    )  # fmt: skip
+    for kernel in ("polynomial", EXPONENTIAL):
+        report.claim(
+            f"transformed inputs beat scaled ones, {kernel}",
+            means[f"{kernel}, transformed"] < means[f"{kernel}, scaled"], of,
+        )  # fmt: skip
+    report.note(
+        f"QC04 F Table 1: classical calibration has {means[BUNDLE]:.3f} mm here, the processes "
+        f"{min(processes):.3f} to {max(processes):.3f}, and known cameras {means[KNOWN]:.3f}. The "
+        "calibration can describe the simulated cameras exactly or nearly so, and who knows the "
+        "form of a camera needs fewer examples. The paper's seems to have fitted less well: it "
+        "did best with positions taken as uncertain by 2 mm, while the robot's were known to "
+        "0.01 mm. Further rows have lenses that the camera model does not describe."
+    )
 
 
 def _figure(result: tuple):
@@ -189,7 +195,8 @@ def _figure(result: tuple):
     for name, colour in (
         ("squared exponential, transformed", BLUE),
         ("polynomial, transformed", ORANGE),
-        ("known cameras", GREY),
+        (BUNDLE, GREEN),
+        (KNOWN, GREY),
     ):
         square = (residuals[name] ** 2).sum(axis=1)
         for ax, group, at in (

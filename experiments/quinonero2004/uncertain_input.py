@@ -63,14 +63,28 @@ def run(options: Options) -> Report:
         "taylor": "Taylor",
         "monte_carlo": f"Monte Carlo, {draws} draws",
     }
+    report.row = "QC04 Fig. 4.1"
     for method, label in labels.items():
         report.add(f"mean, {label}", None, found[method][0])
     for method, label in labels.items():
         report.add(f"standard deviation, {label}", None, np.sqrt(found[method][1]))
     (mean, variance), (sampled, sampled_variance) = found["exact"], found["monte_carlo"]
+    deviation = abs(mean - sampled) / np.sqrt(sampled_variance / draws)
+    report.claim("the exact mean is that of the samples (within 4 standard errors)", deviation < 4)
+    # The standard error of a sampled variance is taken as that of normal draws.
+    report.claim(
+        "the exact variance is that of the samples (within 4 standard errors)",
+        abs(variance / sampled_variance - 1) < 4 * np.sqrt(2 / draws),
+    )
+    taylor = found["taylor"]
+    report.claim(
+        "Taylor's expansion is further off in both moments",
+        abs(taylor[0] - sampled) > abs(mean - sampled)
+        and abs(taylor[1] - sampled_variance) > abs(variance - sampled_variance),
+    )
     report.note(
         f"x ~ N({CENTRE}, {SPREAD}²). Exact and sampled means differ by "
-        f"{abs(mean - sampled) / np.sqrt(sampled_variance / draws):.2g} standard errors, variances "
+        f"{deviation:.2g} standard errors, variances "
         f"by {abs(variance / sampled_variance - 1):.2g} in parts. The paper prints no numbers."
     )
     report.draw(_figure(model, inputs, outputs, found))

@@ -1,12 +1,14 @@
 """The experiments with Gaussian processes, on small data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from experiments.__main__ import main
-from experiments.quinonero2004 import reduced_rank, stereo
+from experiments.quinonero2004 import _cameras, reduced_rank, stereo
 from sparsebayes import ReducedRankGPR
-from tests.experiments.records import table
+from tests.experiments.records import numbers, table
 
 
 @pytest.mark.slow
@@ -23,7 +25,7 @@ def test_reduced_rank_on_small_data(tmp_path, capsys, monkeypatch):
     assert main([name, "--quick", "--repetitions", "2", "--results", str(tmp_path / "r")]) == 0
     rows = table(tmp_path / "r", name)
     assert {"SGGP: MAE, augmented", "HPEV-SGEV: NTL, non-augmented"} <= set(rows)
-    assert all(np.isfinite(float(row[2])) for row in rows.values())
+    assert np.isfinite(list(numbers(tmp_path / "r", name).values())).all()
     assert rows["HPEV-rand: MSE, augmented"][4] == "2"
     printed = capsys.readouterr().out
     assert "HPEV-SGEV beats SGEV" in printed and "Nyström" in printed
@@ -59,14 +61,49 @@ def test_stereo_on_few_cases(tmp_path, monkeypatch):
     monkeypatch.setattr(stereo, "N_TRAIN", 30)
     monkeypatch.setattr(stereo, "N_ALL", 160)
     monkeypatch.setattr(stereo, "DEGREES", (2,))
+    monkeypatch.setattr(_cameras, "DEGREES", (1,))
+    monkeypatch.setattr(stereo, "UNEVEN", ())
     name = "quinonero2004.stereo"
     assert main([name, "--quick", "--repetitions", "1", "--results", str(tmp_path)]) == 0
     rows = table(tmp_path, name)
     assert set(stereo.PAPER) <= set(rows)
-    assert all(float(row[2]) > 0 for row in rows.values())
+    assert min(numbers(tmp_path, name).values()) > 0
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_triangulation_undoes_projection():
     points = np.random.default_rng(0).uniform([-150, -150, 800], [150, 150, 1200], (20, 3))
     np.testing.assert_allclose(stereo.triangulate(stereo.project(points)), points, atol=1e-6)
+
+
+def test_calibration_finds_cameras_that_it_can_describe():
+    rng = np.random.default_rng(0)
+    train, test = rng.uniform([-150, -150, 800], [150, 150, 1200], (2, 60, 3))
+    plain = tuple(replace(camera, distortion=(0.0, 0.0)) for camera in stereo.CAMERAS)
+    images = stereo.project(train, plain)
+    cameras = [_cameras.calibrate(train, images[:, 2 * i : 2 * i + 2], c, 1)
+               for i, c in enumerate(plain)]  # fmt: skip
+    found = stereo.triangulate(stereo.project(test, plain), tuple(cameras))
+    np.testing.assert_allclose(found, test, atol=1e-3)
+
+
+def test_degree_of_a_calibration_is_that_of_the_lenses(monkeypatch):
+    monkeypatch.setattr(_cameras, "DEGREES", (1, 3))
+    monkeypatch.setattr(_cameras, "N_FOLDS", 2)
+    points = np.random.default_rng(0).uniform([-150, -150, 800], [150, 150, 1200], (80, 3))
+    assert [camera.degree for camera in _cameras.bundle(points, stereo.project(points))] == [3, 3]
+
+
+def test_difference_without_a_sign_is_not_significant():
+    rng = np.random.default_rng(0)
+    losses = rng.standard_normal((10, 3))
+    assert reduced_rank.significant(losses - 1.0, losses + 1e-3 * losses) == [True] * 3
+    assert reduced_rank.significant(losses + 1.0, losses) == [False] * 3
+    assert not any(reduced_rank.significant(losses, losses + 1e-9 * rng.standard_normal((10, 3))))
+
+
+def test_gap_closes_as_the_support_grows():
+    draw = reduced_rank.sparsity(0, 0)
+    gap = reduced_rank._gap(draw["bounds"])
+    assert np.all(np.diff(gap) < 0) and gap[0] > 5 * gap[-1] > 0
+    assert draw["loss"].argmin() < 0.5 * len(draw["loss"])

@@ -1,0 +1,131 @@
+"""The toy problems, schedules and paths of QC04, on small data."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.stats import multivariate_normal
+
+from experiments.__main__ import main
+from experiments.quinonero2004 import (
+    _schedule,
+    adaptive_widths,
+    local_minima,
+    noisy_inputs,
+    subspace_mackey_glass,
+    toy,
+)
+from tests.experiments.records import numbers, table
+
+
+def images(folder):
+    return {path.name for path in folder.glob("*.png")}
+
+
+def test_evidence_of_a_ridge_is_that_of_a_normal_distribution():
+    rng = np.random.default_rng(0)
+    columns, y = rng.standard_normal((8, 8)), rng.standard_normal(8)
+    outer, log = columns @ columns.T, np.log([0.3, 0.2])
+    value, slope = toy.negative_evidence(log, outer, y)
+    cov = 0.2 * np.eye(8) + 0.3 * outer
+    assert value == pytest.approx(-multivariate_normal(np.zeros(8), cov).logpdf(y))
+    error = check_grad(
+        lambda p: toy.negative_evidence(p, outer, y)[0],
+        lambda p: toy.negative_evidence(p, outer, y)[1],
+        log,
+    )
+    assert error < 1e-5 * np.linalg.norm(slope)
+
+
+def test_toy_figures_of_few_draws(tmp_path):
+    pytest.importorskip("matplotlib")
+    name = "quinonero2004.toy"
+    assert main([name, "--quick", "--repetitions", "2", "--results", str(tmp_path)]) == 0
+    rows = table(tmp_path, name)
+    assert rows["variance of the weights, median of the draws"][1] == "0.0633, one draw"
+    assert rows["RVM*: more certain at the vectors, on all draws"][2] == "holds"
+    assert images(tmp_path) == {f"{name}_{end}.png" for end in ("fig2_1", "fig2_9")}
+
+
+def test_local_minima_of_few_starts(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(local_minima, "N_STARTS", 4)
+    name = "quinonero2004.local_minima"
+    assert main([name, "--repetitions", "1", "--results", str(tmp_path)]) == 0
+    ours = numbers(tmp_path, name)
+    assert ours["test MSE of the lowest L over the least"] >= 1
+    low, best = (ours[f"first draw, {end}: L"] for end in ("lowest L", "best test error"))
+    assert low <= best
+    assert images(tmp_path) == {f"{name}_{end}.png" for end in ("fig2_2", "fig2_3")}
+
+
+def test_relation_of_equal_numbers_is_none():
+    assert local_minima.related([1.0, 1.0], [1.0, 2.0]) == 0
+    assert local_minima.related([1.0, 2.0, 3.0], [9.0, 4.0, 1.0]) == pytest.approx(-1)
+
+
+def test_direct_search_finds_the_top():
+    x, value = _schedule.direct_search(lambda x: -((x - 1.234) ** 2), -3.0, -np.inf)
+    assert x == pytest.approx(1.234, abs=_schedule.LEAST)
+    assert value == pytest.approx(0, abs=_schedule.LEAST**2)
+
+
+@pytest.fixture
+def waves():
+    """A function of the first of two inputs."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (60, 2))
+    return X, np.sin(2 * X[:, 0]) + 0.05 * rng.standard_normal(60)
+
+
+def test_schedule_learns_which_input_matters(waves):
+    X, y = waves
+    one, each = (_schedule.Schedule(ard, 1.0).fit(X, y) for ard in (False, True))
+    fixed = _schedule.Schedule(False, 1.0, learned=False).fit(X, y)
+    np.testing.assert_allclose(fixed.length_scales, 1.0)
+    assert fixed.evidence < one.evidence < each.evidence
+    assert each.length_scales[1] > 3 * each.length_scales[0]
+    assert len(each.relevance_vectors_) == len(each.weights) < 20
+    assert np.mean((each.predict(X) - np.sin(2 * X[:, 0])) ** 2) < 0.01
+
+
+def test_mackey_glass_pieces_do_not_overlap():
+    size = adaptive_widths.LARGEST
+    _, first, _, test = adaptive_widths.examples(0, size)
+    _, second, _, _ = adaptive_widths.examples(1, size)
+    _, last, _, _ = adaptive_widths.examples(adaptive_widths.N_SETS - 1, size)
+    assert len(np.unique(np.concatenate([first, second, last, test]))) == 3 * size + len(test)
+
+
+@pytest.mark.slow
+def test_adaptive_widths_of_small_sets(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(adaptive_widths, "SPARSE", 80)
+    monkeypatch.setattr(adaptive_widths, "WIDTHS_TRAIN", 80)
+    monkeypatch.setattr(adaptive_widths, "STARTS", (1.0, 8.0))
+    monkeypatch.setattr(adaptive_widths, "SIZES", (50, 100))
+    name = "quinonero2004.adaptive_widths"
+    assert main([name, "--repetitions", "1", "--results", str(tmp_path)]) == 0
+    ours = numbers(tmp_path, name)
+    wide, narrow = (ours[f"thesis' schedule, fixed, ν = {s}: vectors"] for s in (8, 1))
+    assert wide < narrow
+    ends = "fig2_5", "b_fig3", "b_fig4", "b_fig5"
+    assert images(tmp_path) == {f"{name}_{end}.png" for end in ends}
+
+
+@pytest.mark.parametrize("label", list(subspace_mackey_glass.FOLLOWERS))
+def test_exact_updates_never_lower_the_evidence(label):
+    path = subspace_mackey_glass.follow(label, 40, 0)
+    seconds, evidence, vectors = path.T
+    assert np.all(np.diff(seconds) >= 0) and np.all(np.diff(evidence) >= -1e-6)
+    assert vectors[0] == (40 if label == "EM" else 0)
+    assert 0 < vectors[-1] < 40
+
+
+@pytest.mark.slow
+def test_noisy_inputs_of_one_draw(tmp_path):
+    pytest.importorskip("matplotlib")
+    name = "quinonero2004.noisy_inputs"
+    assert main([name, "--quick", "--repetitions", "1", "--results", str(tmp_path)]) == 0
+    ours = numbers(tmp_path, name)
+    assert ours["output sd, standard GP (true 0.05)"] > 2 * noisy_inputs.OUTPUT
+    assert images(tmp_path) == {f"{name}_{end}.png" for end in ("fig4_4", "fig4_5", "fig4_6")}
