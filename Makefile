@@ -143,7 +143,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 experiments: $(STAMP)
-	$(BIN)/python -m experiments --quick all
+	$(BIN)/python -m experiments --quick --all
 
 clean:
 	rm -rf $(VENV) .venv-* demo results build dist .mypy_cache .ruff_cache .pytest_cache

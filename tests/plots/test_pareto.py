@@ -144,7 +144,7 @@ def five_sets(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_choices_experiment_on_small_data(five_sets):
     report = choices.run(Options(quick=True, repetitions=2))
-    rows = {row[0]: (float(row[2]), row[4]) for row in report.rows}
+    rows = {row[0]: (float(row[2]), row[4]) for row in (value.cells() for value in report.values)}
     for name in choices.SETS:
         error = {by: rows[f"{name}, chosen by {by}: test error (%)"][0] for by in choices.RATES}
         assert all(0 < value < 50 for value in error.values())
