@@ -1,6 +1,5 @@
 """Augmented predictions: against dense models, far from the data, in blocks, on disk."""
 
-import csv
 import pickle
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from tests.classical import classical
 from tests.conftest import X3, Y3, by_output, weights_of
 from tests.conftest import X as X2
 from tests.conftest import Y as Y2
+from tests.experiments.records import table
 from tests.laws.test_estimator_checks import assert_clean
 
 X, Y, _ = make_sinc(60, random_state=0, low=-5.0, high=5.0)
@@ -446,17 +446,10 @@ def test_estimator_checks(estimator):
 def test_figures_of_the_paper(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     name = "rasmussen2005.predictive"
-    assert main([name, "--quick", "--out", str(tmp_path)]) == 0
-    text = (tmp_path / f"{name}.csv").read_text(encoding="utf-8")
-    table = {row[0]: row for row in csv.reader(text.splitlines()[1:])}
-    for basis in ("localised", "non-localised"):
-        assert float(table[f"Fig. 1, {basis}: least std of RVM* over RVM"][2]) >= 1
-        assert float(table[f"Fig. 1, {basis}: deviation from the process (9)"][2]) < 1e-8
+    assert main([name, "--quick", "--results", str(tmp_path)]) == 0
+    found = table(tmp_path, name)
+    assert {cells[5] for cells in found.values()} <= {"", "agrees"} and len(found) > 6
     for figure in (1, 2):
-        kind = ", localised" if figure == 1 else ""
-        for machine in ("RVM", "RVM*"):
-            row = table[f"Fig. {figure}{kind}: std far away, {machine}"]
-            assert float(row[2]) == pytest.approx(float(row[1]), rel=1e-3)
         png = tmp_path / f"{name}_fig{figure}.png"
         assert png.read_bytes().startswith(b"\x89PNG")
 
