@@ -28,7 +28,7 @@ FITS = {
         {"multi_class": "ovr", "n_jobs": 2, "adapt": "ard"},
         (X, np.digitize(Y, [-1, 1])),
     ),
-    "ReducedRankGPR": (ReducedRankGPR, {"n_support": 10}, (X, Y)),
+    "ReducedRankGPR": (ReducedRankGPR, {"n_support": 10, "random_state": 0}, (X, Y)),
     "Slope": (NoisyInputGPR, {"input_noise": 0.01, "method": "slope"}, (X, Y)),
     "StochasticEM": (
         NoisyInputGPR,
