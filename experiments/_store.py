@@ -1,12 +1,12 @@
 """Units of work that are kept as they end, and what state of the code they belong to.
 
-`repeat` of `_report` asks here before it computes. A run that was stopped goes on where it was; a
-change of the package or of the experiment makes all its units again.
+`repeat` of `_report` asks here before it computes. A run that was stopped goes on where it was. A
+change of the package makes all units again, a change of an experiment those whose code it changes:
+what is only said or drawn of them does not count.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import platform
@@ -18,25 +18,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from experiments import _code
+
+ROOT = _code.ROOT
 PACKAGES = "numpy", "scipy", "scikit-learn", "PyWavelets"
 
 
 def state_of(name: str) -> dict[str, str]:
     """What the results of an experiment depend on: the package, its module and its helpers."""
-    module = ROOT / "experiments" / Path(*name.split(".")).with_suffix(".py")
-    helpers = sorted(module.parent.glob("_[!_]*.py"))
-    shared = ROOT / "experiments" / "_classification.py"
-    package = sorted((ROOT / "sparsebayes").rglob("*.py"))
-    return {"sparsebayes": _digest(package), "module": _digest([module, *helpers, shared])}
-
-
-def _digest(files: list[Path]) -> str:
-    found = hashlib.sha256()
-    for path in files:
-        found.update(path.relative_to(ROOT).as_posix().encode())
-        found.update(path.read_bytes())
-    return found.hexdigest()[:12]
+    return {"sparsebayes": _code.package(), "module": _code.experiment(name)}
 
 
 def commit() -> str:
@@ -65,15 +55,14 @@ class Units:
     """Results of single units of one experiment, in a folder of its own."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        state = state_of(name)
-        self.folder = folder / name / "-".join(state.values())
+        self.folder = folder / name / _code.package()
 
     def path(self, function: Callable[..., Any], task: tuple[Any, ...]) -> Path:
         """The file of a unit, by what is called and with what."""
         import joblib
 
         name = f"{function.__module__}.{function.__qualname__}"
-        return self.folder / f"{joblib.hash((name, task))}.pickle"
+        return self.folder / f"{joblib.hash((name, _code.function(function), task))}.pickle"
 
     @staticmethod
     def load(path: Path) -> Any:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 import experiments
-from experiments import _store
+from experiments import _code, _store
 from experiments._report import Report, duration, repeat
 from experiments._rows import DOCUMENTS, ROWS
 from experiments._verdicts import of_all, of_number
@@ -36,13 +36,16 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
 
 def test_nothing_is_kept_of_other_code(tmp_path, monkeypatch):
     first = _store.Units(tmp_path, NAME)
-    monkeypatch.setattr(_store, "state_of", lambda name: {"sparsebayes": "other", "module": "same"})
-    assert _store.Units(tmp_path, NAME).folder != first.folder
+    with monkeypatch.context() as changed:
+        changed.setattr(_code, "package", lambda: "other")
+        assert _store.Units(tmp_path, NAME).folder != first.folder
     path = first.path(unit, ("a", 1))
     with pytest.raises(KeyError):
         first.load(path)
     first.save(path, [1.5])
     assert first.load(path) == [1.5] and path != first.path(unit, ("a", 2))
+    monkeypatch.setattr(_code, "function", lambda called: "changed")
+    assert first.path(unit, ("a", 1)) != path
 
 
 def test_without_a_store_nothing_is_kept(tmp_path):
