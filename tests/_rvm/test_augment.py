@@ -22,7 +22,7 @@ from tests.conftest import X3, Y3, by_output, weights_of
 from tests.conftest import X as X2
 from tests.conftest import Y as Y2
 from tests.experiments.records import table
-from tests.laws.test_estimator_checks import assert_clean
+from tests.laws.test_estimator_checks import BRIEF, assert_clean
 
 X, Y, _ = make_sinc(60, random_state=0, low=-5.0, high=5.0)
 Y = Y + 3.0
@@ -423,19 +423,17 @@ def test_models_on_disk(tmp_path, augment, options, monkeypatch):
             assert_array_equal(again.augment_variance_, model.augment_variance_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [
-        pytest.param(RVR(adapt=None, augment=True, calibrate=None), marks=pytest.mark.slow),
-        pytest.param(RVR(adapt=None, augment=True), marks=pytest.mark.slow),
-        pytest.param(classical(augment=True), marks=pytest.mark.slow),
-        pytest.param(RVR(augment=True), marks=pytest.mark.slow),
-        pytest.param(RVR(augment="fast"), marks=pytest.mark.slow),
-        pytest.param(classical(augment="fast"), marks=pytest.mark.slow),
-        pytest.param(classical(augment=2.0, multi_class="ovr"), marks=pytest.mark.slow),
-        pytest.param(
-            classical(augment=True, link="probit", inference="tap"), marks=pytest.mark.slow
-        ),
+        RVR(adapt=None, augment=True, calibrate=None, solver=BRIEF),
+        RVR(augment=True),
+        RVR(adapt=None, augment="fast"),
+        classical(augment=True, solver=BRIEF),
+        classical(augment="fast", solver=BRIEF),
+        classical(augment=2.0, multi_class="ovr", solver=BRIEF),
+        classical(augment=True, link="probit", inference="tap", solver=BRIEF),
     ],
     ids=str,
 )
