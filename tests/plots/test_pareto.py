@@ -118,14 +118,15 @@ def test_experiment_on_small_data(tmp_path, monkeypatch):
     monkeypatch.setattr(pareto, "N_QUICK", 200)
     report = pareto.run(Options(quick=True, repetitions=1))
     rows = {value.name: value.ours for value in report.values if value.paper is None}
-    assert len(rows) == 3 + 2 * len(pareto.ROWS)
+    assert len(rows) == 3 + 3 * len(pareto.ROWS)
     few = rows[f"L0+, {pareto.ROWS['few']}"]
     assert rows[f"L0+, {pareto.ROWS['oracle']}"] <= few <= 40
     assert rows[f"Lasso, {pareto.ROWS['train_error']}"] < 25
     claims = [value for value in report.values if value.paper is not None]
     assert len(claims) == 5 and all(value.verdict in ("agrees", "short") for value in claims)
-    assert set(report.pictures) == {"fig3", "fig4"}
-    assert len(report.save(tmp_path / "r", "pareto", {})) == 3
+    assert not any("smoothness" in value.name for value in claims)
+    assert set(report.pictures) == {"fig3", "fig4", "smoothness"}
+    assert len(report.save(tmp_path / "r", "pareto", {})) == 4
 
 
 @pytest.fixture
