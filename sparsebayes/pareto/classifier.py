@@ -54,9 +54,11 @@ class ParetoClassifier(
     ----------
     basis : str, Basis or callable, default="rbf"
         As in :class:`RVC`.
-    penalty : {"l0+", "l1"}, default="l0+"
+    penalty : {"l0+", "l1", "smoothness"}, default="l0+"
         The complexity. With the mass ``ν = Σ_m |w_m| s_m / sd(f)`` (see Notes) "l0+" is the
         number of kernels and, as a tie-breaker below 1, ``ν/(1 + ν)``; "l1" is ν itself.
+        "smoothness" is the effective degrees of freedom: kernels that are nearly the same
+        share them, and a kernel with next to no weight has next to none.
     n_evaluations : int, default=100000
         How many classifiers are tried.
     max_time : float or None, default=None
@@ -117,13 +119,23 @@ class ParetoClassifier(
     samples. It is 1 for one kernel and grows where kernels cancel each other. Functions that are
     constant over the training samples are left out.
 
+    The effective degrees of freedom are those of the smoothing matrix, ``DF = tr S`` [1]_ (2.57):
+    ``S = Φ Σ Φᵀ/σ²`` with ``Σ = (ΦᵀΦ/σ² + A)⁻¹``, of the kernels in use less their means over the
+    training samples. With ``σ = sd(f)`` they are free of scale, too. The precisions are those of
+    a relevance vector machine that ends with these weights, ``α_m w_m² = 1 − α_m Σ_mm``, which has
+    one solution. DF is less than the number of kernels and, while sd(f) stays the same, grows with
+    every weight. Copies of a kernel that share its weight leave it as it is, and nothing but
+    a constant has less than one kernel alone, about ``1 − 1/N`` with N training samples. Kernels
+    that say nearly the same cost next to nothing: where each counts, take "l0+".
+
     The rates on the training samples are what the evolution improves, so they are too good.
     Choices are made by the rates on all samples, training and held-out ones together, unless
     `by` says otherwise; those of the chosen classifier are too good in turn, even the held-out
     ones, as they are the best of many. `evaluate` gives the rates on samples that had no part in
     either.
 
-    All basis functions at the training samples are held in memory.
+    All basis functions at the training samples are held in memory, for "smoothness" their
+    products with each other, too.
 
     References
     ----------
@@ -224,6 +236,8 @@ class ParetoClassifier(
         basis, seed = self._start(X, positive)
         functions = basis.distinct_
         needed = 16 * len(X) * functions.size  # with a copy
+        if self.penalty == "smoothness":
+            needed += 8 * functions.size**2  # products
         if needed > memory_budget():
             raise ValueError(
                 f"X has {len(X)} rows for training, and its {functions.size} basis functions would "

@@ -13,6 +13,7 @@ from pymoo.core.problem import Problem
 from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes._support.reporting import Reporter
 from sparsebayes.pareto.front import Archive, hull_area, rates
+from sparsebayes.pareto.smoothness import Correlations
 
 Array = np.ndarray
 
@@ -29,13 +30,18 @@ def spreads(scores: Array, weights: Array) -> Array:
     return spread
 
 
-def complexity(weights: Array, spread: Array, penalty: str) -> Array:
+def complexity(
+    weights: Array, spread: Array, penalty: str, correlations: Correlations | None = None
+) -> Array:
     """Of classifiers with these weights of columns of standard deviation 1, (P, M).
 
     The rates stay the same where all weights and the intercept are multiplied by a number, so
     that the sum of absolute weights itself says nothing. Divided by the standard deviation of
     the scores it does: it is 1 for one function and grows as functions cancel each other.
+    With the correlations of the columns, for "smoothness", it is the degrees of freedom instead.
     """
+    if correlations is not None:
+        return correlations.degrees_of_freedom(weights, spread)
     kept = np.count_nonzero(weights, axis=1)
     mass = np.divide(np.abs(weights).sum(axis=1), spread, out=np.zeros(len(kept)), where=spread > 0)
     mass = np.round(mass, 8)  # the same weights, scaled anew, must not seem better or worse
@@ -53,6 +59,7 @@ class Rates(Problem):
         self.columns = columns
         self.positive = positive
         self.penalty = penalty
+        self.correlations = Correlations(columns) if penalty == "smoothness" else None
 
     def _evaluate(self, x: Array, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         weights = x[:, :-1]
@@ -60,7 +67,7 @@ class Rates(Problem):
         scores = weights[:, used] @ self.columns[:, used].T
         spread = spreads(scores, weights)
         fpr, tpr = rates(scores + x[:, -1:] > 0, self.positive)
-        cost = complexity(weights, spread, self.penalty)
+        cost = complexity(weights, spread, self.penalty, self.correlations)
         void = (spread == 0) & weights.any(axis=1)  # let these be dominated
         fpr[void], tpr[void], cost[void] = 1.0, 0.0, weights.shape[1] + 1.0
         out["F"] = np.column_stack([fpr, -tpr, cost])
@@ -179,7 +186,7 @@ def evolve(
     columns : ndarray, (N, M)
         Basis functions over the samples, of standard deviation 1.
     positive : ndarray of bool, (N,)
-    penalty : {"l0+", "l1"}
+    penalty : {"l0+", "l1", "smoothness"}
     intercept : bool
         Whether there is one.
     seed : ndarray, (M,)

@@ -10,7 +10,7 @@ from sparsebayes._support.data import check_inputs, check_labels
 from sparsebayes._support.validation import as_number, check_choice, check_switches, whole_number
 
 Array = np.ndarray
-PenaltyName = Literal["l0+", "l1"]
+PenaltyName = Literal["l0+", "l1", "smoothness"]
 SeedName = Literal["rvc"]
 
 

@@ -131,7 +131,10 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "sparse": {"method": "sparse", "dictionary": "dct"},
         "wavelets": {"dictionary": "haar"},
     },
-    "pareto.ParetoClassifier": {"seeds": {"seeds": "rvc"}},
+    "pareto.ParetoClassifier": {
+        "seeds": {"seeds": "rvc"},
+        "smoothness": {"penalty": "smoothness"},
+    },
 }
 """Other settings of estimators, besides the quick one."""
 

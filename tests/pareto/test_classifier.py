@@ -117,7 +117,7 @@ def test_seeds_take_the_length_scales_of_the_machine():
     assert_allclose(np.exp(given.basis_.log_scales()), 0.4)
 
 
-@pytest.mark.parametrize("penalty", ["l0+", "l1"])
+@pytest.mark.parametrize("penalty", ["l0+", "l1", "smoothness"])
 @pytest.mark.parametrize("seeds", ["rvc", None])
 def test_evolution_finds_good_classifiers(penalty, seeds):
     model = small(penalty=penalty, seeds=seeds, n_evaluations=4000).fit(X, Y)
@@ -220,7 +220,7 @@ def test_unfitted_and_misspelt(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"penalty": "l2"}, r"penalty must be one of \['l0\+', 'l1'\], got 'l2'"),
+        ({"penalty": "l2"}, r"penalty must be one of \['l0\+', 'l1', 'smoothness'\], got 'l2'"),
         ({"seeds": "svm"}, "seeds must be one of"),
         ({"n_evaluations": 50}, r"n_evaluations=50 is less than population=100"),
         ({"n_evaluations": 1e5}, r"n_evaluations must be a whole number >= 1, got 100000\.0"),
@@ -317,6 +317,7 @@ def test_without_extras_only_fit_fails_and_names_the_one_it_needs():
                 {},
                 {"basis": "linear", "validation_fraction": None},
                 {"bias": False, "penalty": "l1"},
+                {"penalty": "smoothness"},
             )
         ),
     ],

@@ -118,14 +118,15 @@ def test_experiment_on_small_data(tmp_path, monkeypatch):
     monkeypatch.setattr(pareto, "N_QUICK", 200)
     report = pareto.run(Options(quick=True, repetitions=1))
     rows = {value.name: value.ours for value in report.values if value.paper is None}
-    assert len(rows) == 3 + 2 * len(pareto.ROWS)
+    assert len(rows) == 3 + 3 * len(pareto.ROWS)
     few = rows[f"L0+, {pareto.ROWS['few']}"]
     assert rows[f"L0+, {pareto.ROWS['oracle']}"] <= few <= 40
     assert rows[f"Lasso, {pareto.ROWS['train_error']}"] < 25
     claims = [value for value in report.values if value.paper is not None]
     assert len(claims) == 5 and all(value.verdict in ("agrees", "short") for value in claims)
-    assert set(report.pictures) == {"fig3", "fig4"}
-    assert len(report.save(tmp_path / "r", "pareto", {})) == 3
+    assert not any("smoothness" in value.name for value in claims)
+    assert set(report.pictures) == {"fig3", "fig4", "smoothness"}
+    assert len(report.save(tmp_path / "r", "pareto", {})) == 4
 
 
 @pytest.fixture
@@ -159,7 +160,7 @@ def test_choices_experiment_on_small_data(five_sets):
             )
             assert_allclose(difference[0], seedless[0] - seeded[0], atol=0.02)
             assert difference[1] == "2"
-    assert len(report.save(five_sets / "r", "choices")) == 2
+    assert len(report.save(five_sets / "r", "choices", {})) == 1
 
 
 @pytest.mark.parametrize(("name", "size", "total"), [("Ripley", 120, 320), ("Heart", 80, 200)])

@@ -87,7 +87,14 @@ VALUES: Table = spelled_out(
             "true": "difference=1 takes changes of one step",
         },
         "seeds": {"true": "seeds='rvc' starts from an RVC", "false no": "seeds=None starts anew"},
-        "penalty": {"l2 none elasticnet": "penalty='l1' is the mass, 'l0+' the number of kernels"},
+        "penalty": {
+            "l2 none elasticnet": "penalty='l1' is the mass, 'l0+' the number of kernels",
+            "l0 sparsity": "use penalty='l0+', the number of kernels",
+            "lasso": "use penalty='l1'",
+            "df dof smooth trace aic bic ric": (
+                "penalty='smoothness' is the effective degrees of freedom"
+            ),
+        },
         "method": {
             "nuts hmc mcmc": "method='gibbs' needs no tuning",
             "rjmcmc": "use method='reversible_jump'",
