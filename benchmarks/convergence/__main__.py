@@ -31,7 +31,7 @@ ROUTES: dict[str, Any] = {
     "em": EM(),
     "mackay": EM(mackay=True),
     "subspace": Subspace(),
-    "subspace by EM": Subspace(n_add=20, mackay=False),
+    "subspace by EM": Subspace(n_add=20, updates="em"),
 }
 CREDIBLE = 0.75  # of the samples: with more effective parameters an end counts as collapsed
 CERTAIN = Policy().certain  # with a larger f, too: labels that are known for certain

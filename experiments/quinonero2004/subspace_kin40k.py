@@ -49,12 +49,12 @@ SIMILAR = 1.25  # numbers of vectors within this factor
 SOLVERS: dict[str, tuple[Solver, float | None, float | None, dict]] = {
     "batch RVM": (EM(mackay=True), 340, None, {"color": GREY, "linestyle": "--"}),
     "SSEM fixed 500": (
-        Subspace(size=500, n_cycles=1),
+        Subspace(size=500, n_cycles=1, updates="mackay"),
         390,
         0.037,
         {"color": ORANGE, "linestyle": "-."},
     ),
-    "SSEM 59 / 10": (Subspace(n_add=59, n_cycles=10), 372, 0.039, {"color": "black"}),
+    "SSEM 59 / 10": (Subspace(updates="mackay"), 372, 0.039, {"color": "black"}),
     "our default": (Sequential(), None, None, {"color": BLUE, "linewidth": 2}),
 }
 

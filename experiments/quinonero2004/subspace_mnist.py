@@ -40,9 +40,9 @@ N_FUNCTIONS = 800
 # label: solver; test error (%), functions and minutes of the thesis; line
 SOLVERS: dict[str, tuple[Solver, tuple[float | None, ...], dict]] = {
     "batch EM": (EM(), (0.66, 31, 186), {"color": GREY, "linestyle": "--"}),
-    "SSEM": (Subspace(mackay=False), (0.74, 28, 55), {"color": "black"}),
+    "SSEM": (Subspace(updates="em"), (0.74, 28, 55), {"color": "black"}),
     "SSEM, MacKay's updates": (
-        Subspace(),
+        Subspace(updates="mackay"),
         (None, None, None),
         {"color": ORANGE, "linestyle": "-."},
     ),

@@ -1,5 +1,7 @@
 """Laws that every solver obeys, over one table of designs, priors and solvers."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -30,7 +32,8 @@ SOLVERS = {
     "em": EM(),
     "mackay": EM(mackay=True),
     "subspace": Subspace(),
-    "subspace-fixed": Subspace(size=20, n_cycles=3, mackay=False),
+    "subspace-newton": Subspace(updates="newton"),
+    "subspace-fixed": Subspace(size=20, updates="em"),
 }
 PROBLEMS = {
     "sinc": lambda **k: kernel_problem(100, width=3 / np.sqrt(2), **k),
@@ -302,3 +305,32 @@ def test_a_prior_that_costs_prevents_the_collapse():
     solution = fit(Sequential(), problem)
     assert solution.stop is Stop.CONVERGED
     assert 0.03 < 1 / solution.state.beta < 0.2
+
+
+def draw_from_lazy(n_functions, n_samples=150):
+    """A fit of `Subspace` to functions that are computed when asked for; its peak of memory."""
+    x = np.linspace(0.0, 1.0, n_samples)
+    places = np.linspace(0.0, 1.0, n_functions)
+    target = np.sin(12 * x) + 0.1 * np.random.default_rng(0).standard_normal(n_samples)
+
+    def columns(index):
+        return np.exp(-0.5 * ((x[:, None] - places[index]) / 0.1) ** 2)
+
+    design = Lazy(columns, (n_samples, n_functions), 1 << 19)
+    problem = Exact(design, Flat(), Gaussian(target, np.ones(n_samples)), 1 << 19)
+    tracemalloc.start()
+    solution = fit(Subspace(updates="newton"), problem, tol=0.01)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert solution.stop is Stop.CONVERGED
+    assert np.all(np.diff(solution.path) >= 0)
+    dense = Exact(Dense(columns(np.arange(n_functions))), Flat(), problem.sites)
+    state = dense.evaluate(solution.state.active, solution.state.alpha, solution.state.beta)
+    assert single_steps(dense, state) <= 0.02
+    return peak
+
+
+def test_the_memory_of_a_subspace_does_not_grow_with_the_functions():
+    few, many = draw_from_lazy(2_000), draw_from_lazy(16_000)
+    # What is left are some numbers for each function: norms, moments, the order of the draws.
+    assert many < few + 14_000 * 8 * 12

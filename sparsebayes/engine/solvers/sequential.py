@@ -20,7 +20,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -45,6 +44,7 @@ from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Effort, Policy
 from sparsebayes.engine.solvers.refine import stationary
 from sparsebayes.engine.solvers.replacements import best_replacements
+from sparsebayes.engine.solvers.restricted import Searcher, within
 from sparsebayes.engine.solvers.strategies import (
     BRIEF,
     ROUND,
@@ -56,10 +56,9 @@ from sparsebayes.engine.solvers.strategies import (
     in_turn,
     second_look,
 )
-from sparsebayes.engine.solvers.trials import Search, better, explored, renumbered, spread_over
+from sparsebayes.engine.solvers.trials import Search, better, explored, spread_over
 
 Array = np.ndarray
-Searcher = Callable[[Problem, State, float], Path]
 
 
 @guided
@@ -422,9 +421,3 @@ def _noted(path: Path, passed: list[State]) -> Path:
 def chosen(state: State, scores: Scores, room: int) -> Array:
     """The active functions and others, `room` in all: the best, and some spread."""
     return np.concatenate([state.active, spread(scores.ranked(), room - state.active.size)])
-
-
-def within(problem: Problem, state: State, index: Array, search: Searcher, tol: float) -> Path:
-    """Search among some functions, the active ones first."""
-    inner = replace(state, active=np.arange(state.active.size))
-    return renumbered(search(problem.restrict(index), inner, tol), index)

@@ -33,12 +33,12 @@ from sparsebayes.engine.solvers.em import spread_variance
 from sparsebayes.engine.solvers.growth import grow, settle
 from sparsebayes.engine.solvers.policy import Policy
 from sparsebayes.engine.solvers.refine import Refiner
+from sparsebayes.engine.solvers.restricted import renumbered
 from sparsebayes.engine.solvers.trials import (
     Search,
     better,
     explored,
     polished,
-    renumbered,
     spread_over,
 )
 

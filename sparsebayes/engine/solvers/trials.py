@@ -108,16 +108,6 @@ def explored(path: Path) -> Path:
         yield replace(step, accepted=False)
 
 
-def renumbered(path: Path, index: Array) -> Path:
-    """The same path of a problem restricted to some functions, these numbered as in the whole."""
-    while True:
-        try:
-            step = next(path)
-        except StopIteration as end:
-            return replace(end.value, active=index[end.value.active])
-        yield replace(step, state=replace(step.state, active=index[step.state.active]))
-
-
 def polished(search: Search, state: State, end: State) -> Path:
     """The same, with replacements where the end is not far below the state."""
     near = state.objective - search.policy.near
