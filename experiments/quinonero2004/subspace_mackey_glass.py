@@ -181,8 +181,8 @@ def _ratios(report: Report, options: Options) -> None:
         "QC04 C Fig. 3 left: median time over that of the batch method, of Subspace: "
         f"{told}; of SSEM 1 / 1, one function and one cycle at a time: {classical}. Statements are "
         "about Subspace. The batch method with MacKay's updates spends most of its time on the "
-        "last of thousands of cycles, with few functions left, and so does SSEM 1 / 1 with the same "
-        "updates; the paper does not say what updates it had, nor when it stopped."
+        "last of thousands of cycles, with few functions left, and so does SSEM 1 / 1 with the "
+        "same updates; the paper does not say what updates it had, nor when it stopped."
     )
     report.draw(_figure(ratios), "fig3")
 
