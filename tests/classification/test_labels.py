@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from sparsebayes import Sequential
 from tests.classical import classical
 from tests.conftest import GRID, LIKELIHOODS, SOLVERS, X3, Y3, X, Y
 
@@ -32,16 +33,17 @@ def test_labels_of_any_type(names, multi_class):
     names = np.asarray(names)
     inputs, labels = (X, Y) if len(names) == 2 else (X3, Y3)
     named = names[labels]
-    model = classical(multi_class=multi_class).fit(inputs, named)
+    options = {"multi_class": multi_class, "solver": Sequential(brief=True)}
+    model = classical(**options).fit(inputs, named)
     assert_array_equal(model.classes_, np.unique(names))
     predicted = model.predict(inputs)
     assert predicted.dtype == named.dtype
     assert set(predicted) <= set(names)
     assert np.mean(predicted == named) > 0.75
     assert model.score(inputs, named) == np.mean(predicted == named)
-    numbers = classical(multi_class=multi_class).fit(inputs, np.searchsorted(model.classes_, named))
+    numbers = classical(**options).fit(inputs, np.searchsorted(model.classes_, named))
     assert_array_equal(numbers.predict_proba(GRID), model.predict_proba(GRID))
-    as_list = classical(multi_class=multi_class).fit(inputs, named.tolist())
+    as_list = classical(**options).fit(inputs, named.tolist())
     assert_array_equal(as_list.predict(inputs), predicted)
 
 

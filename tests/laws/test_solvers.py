@@ -307,7 +307,7 @@ def test_a_prior_that_costs_prevents_the_collapse():
     assert 0.03 < 1 / solution.state.beta < 0.2
 
 
-def draw_from_lazy(n_functions, n_samples=150):
+def draw_from_lazy(n_functions, n_samples=80):
     """A fit of `Subspace` to functions that are computed when asked for; its peak of memory."""
     x = np.linspace(0.0, 1.0, n_samples)
     places = np.linspace(0.0, 1.0, n_functions)
@@ -331,6 +331,6 @@ def draw_from_lazy(n_functions, n_samples=150):
 
 
 def test_the_memory_of_a_subspace_does_not_grow_with_the_functions():
-    few, many = draw_from_lazy(2_000), draw_from_lazy(16_000)
+    few, many = draw_from_lazy(1_000), draw_from_lazy(5_000)
     # What is left are some numbers for each function: norms, moments, the order of the draws.
-    assert many < few + 14_000 * 8 * 12
+    assert many < few + 4_000 * 8 * 12
