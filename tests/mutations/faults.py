@@ -152,7 +152,7 @@ ENGINE = [
     ),
     Fault(
         "search among some: numbers not translated back",
-        "engine/solvers/sequential.py",
+        "engine/solvers/restricted.py",
         "laws/test_solvers.py::test_a_lazy_design_ends_at_a_stationary_point_of_the_whole_problem",
         "return renumbered(search(problem.restrict(index), inner, tol), index)",
         "return search(problem.restrict(index), inner, tol)",
