@@ -51,9 +51,11 @@ def test_regressor():
 
 def pairs(*priors):
     """Each solver and each prior, as slow tests."""
+    found = []
     for k in range(max(len(SOLVERS), len(priors))):
         solver, prior = SOLVERS[k % len(SOLVERS)], priors[k % len(priors)]
-        yield pytest.param(solver, prior, marks=pytest.mark.slow, id=f"{solver}-{prior}")
+        found.append(pytest.param(solver, prior, marks=pytest.mark.slow, id=f"{solver}-{prior}"))
+    return found
 
 
 @pytest.mark.parametrize(("solver", "prior"), pairs(*PRIORS))
