@@ -226,14 +226,23 @@ def _models(report: Report, draws: list[Draw]) -> None:
     report.row = "QC04 Fig. 2.3"
     of = len(draws)
     pairs = [(draw.unique[0], draw.best) for draw in draws]
-    for statement, holds in (
-        ("the lowest L fits the training data closer", [a.training < b.training for a, b in pairs]),
-        ("and errs more on the test data (over-fitting)", [a.error > b.error for a, b in pairs]),
-        ("it keeps more vectors", [a.vectors > b.vectors for a, b in pairs]),
-        ("its noise variance is at most a tenth", [a.noise <= 0.1 * b.noise for a, b in pairs]),
-    ):
+    statements = {
+        "the lowest L fits the training data closer": [a.training < b.training for a, b in pairs],
+        "and errs more on the test data (over-fitting)": [a.error > b.error for a, b in pairs],
+        "it keeps more vectors": [a.vectors > b.vectors for a, b in pairs],
+        "its noise variance is at most a tenth": [a.noise <= 0.1 * b.noise for a, b in pairs],
+    }
+    for statement, holds in statements.items():
         report.claim(f"{statement}: more than half of the draws", sum(holds) > of / 2, of)
-        report.note(f"Fig. 2.3, {statement}: {sum(holds)} of {of} draws.")
+    counts = ", ".join(str(sum(holds)) for holds in statements.values())
+    together = sum(all(holds) for holds in zip(*statements.values(), strict=True))
+    report.note(
+        f"QC04 Fig. 2.3: the statements hold on {counts} of {of} draws, all of them together on "
+        f"{together}. The thesis shows one draw, whose lowest minimum has the noise explained away "
+        "(16 vectors and a hundredth of the other's noise). Where that minimum is found it is as "
+        "the thesis says; on most draws the lowest minimum still has noise, and it differs less "
+        "from the one with the least test error."
+    )
     ratio = np.array([a.error / b.error for a, b in pairs])
     report.add("test MSE of the lowest L over the least", None, ratio)
     report.draw(_figure_models(draws[0]), "fig2_3")
