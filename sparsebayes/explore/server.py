@@ -174,6 +174,7 @@ class ExplorerServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: ExplorerServer
     protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.0"  # what is no HTTP is answered with a status, too
     server_version, sys_version = "sparsebayes", ""
     timeout = 60
 
