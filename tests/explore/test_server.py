@@ -4,11 +4,13 @@ import base64
 import http.client
 import io
 import json
+import os
 import re
 import socket
 import threading
 import time
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -271,6 +273,25 @@ def test_without_the_option_it_outlives_its_tabs(monkeypatch):
     assert thread.is_alive()
     server.ending.set()
     thread.join(10)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_a_thousand_requests_leave_memory_flat(server):
+    def megabytes():
+        return (
+            int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        )
+
+    for _ in range(100):
+        send(server, "POST", "explore", REGRESSION)
+    before = megabytes()
+    for _ in range(1000):
+        assert send(server, "POST", "explore", REGRESSION)[0] == 200
+    grown = megabytes() - before
+    print(f"{grown:.1f} MB more after 1000 requests")
+    assert grown < 20
+    assert threading.active_count() < 10
 
 
 # The page itself.
