@@ -35,9 +35,9 @@ def contour(x: Array, y: Array, values: Array, level: float) -> Array:
     """
     above = values > level
     rows, columns = len(y) - 1, len(x) - 1
-    kind = sum(
-        (above[i : i + rows, j : j + columns].astype(int) << k) for k, (i, j) in enumerate(_CORNERS)
-    )
+    kind = np.zeros((rows, columns), dtype=int)
+    for k, (i, j) in enumerate(_CORNERS):
+        kind |= above[i : i + rows, j : j + columns].astype(int) << k
     pieces = []
     for i, j in np.argwhere((kind > 0) & (kind < 15)).tolist():
         for edges in _CROSSED[int(kind[i, j])]:

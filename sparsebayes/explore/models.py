@@ -71,7 +71,7 @@ def _points(request: Request) -> tuple[Array, Array]:
 
 def _options(request: Request, n_points: int, prior: str, labels: bool) -> dict[str, Any]:
     """What regression and classification have in common, checked."""
-    found = {"solver": "sequential", "prior": prior, "augment": False}
+    found: dict[str, Any] = {"solver": "sequential", "prior": prior, "augment": False}
     found |= {name: request[name] for name in found if name in request}
     with of_field("solver"):
         as_solver(found["solver"])
@@ -100,7 +100,7 @@ def fit_regression(request: Request) -> RVR:
     return RVR(noise=noise, **options).fit(x[:, None], y)
 
 
-def draw_regression(request: Request, model: RVR) -> dict[str, Any]:
+def draw_regression(request: Request, model: Any) -> dict[str, Any]:
     """Mean, bands and relevance vectors."""
     x, y = _points(request)
     coverage = fields.coverage(request)
@@ -163,7 +163,7 @@ def fit_classification(request: Request) -> RVC:
     return RVC(link=link, **_options(request, len(X), "auto", labels=True)).fit(X, labels)
 
 
-def draw_classification(request: Request, model: RVC) -> dict[str, Any]:
+def draw_classification(request: Request, model: Any) -> dict[str, Any]:
     """Probabilities on a grid, their contours, and relevance vectors."""
     X, labels = _plane(request)
     count = fields.whole(request, "grid", 40, 4, 100)
@@ -226,8 +226,13 @@ def fit_denoise(request: Request) -> Any:
     y = fields.numbers(request, "y", 16, MOST_SAMPLES, gaps=True)
     if np.isnan(y).all():
         raise RequestError("y", "y must have numbers, got none but null; draw or load a signal.")
-    found = {"dictionary": "auto", "method": "average", "prior": "bic", "noise": "estimate"}
-    found |= {"noise_model": "gaussian"}
+    found: dict[str, Any] = {
+        "dictionary": "auto",
+        "method": "average",
+        "prior": "bic",
+        "noise": "estimate",
+        "noise_model": "gaussian",
+    }
     found |= {name: request[name] for name in found if name in request}
     choices = {"dictionary": DICTIONARIES, "method": tuple(METHODS), "noise_model": NOISE_MODELS}
     for name, words in choices.items():
@@ -239,8 +244,7 @@ def fit_denoise(request: Request) -> Any:
         raise RequestError(
             "noise", f"noise must be 'estimate' or a positive variance, got {found['noise']!r}."
         )
-    given: dict[str, Any] = found
-    return denoise(y, given.pop("dictionary"), **given)
+    return denoise(y, found.pop("dictionary"), **found)
 
 
 def draw_denoise(request: Request, model: Any) -> dict[str, Any]:

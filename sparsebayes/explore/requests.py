@@ -22,7 +22,7 @@ KINDS = (*VIEWS, "save", "export")
 
 
 @guided
-def explore(request: Mapping[str, Any]) -> dict[str, Any]:
+def explore(request: Any) -> dict[str, Any]:
     """Answer a request of the explorer's page: fit a model, and say what to draw of it.
 
     ``sparsebayes explore`` calls it for each request. It keeps nothing between calls, and the same
@@ -85,7 +85,7 @@ def explore(request: Mapping[str, Any]) -> dict[str, Any]:
         check_choice("kind", request["kind"], KINDS)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = _VIEW[request["kind"]](request)
+        found = _ANSWERS[request["kind"]](request)
     told = [" ".join(str(one.message).split()) for one in caught]
     answer: dict[str, Any] = plain({"kind": request["kind"], **found})
     return answer | {"notes": list(dict.fromkeys(told))}
@@ -166,4 +166,4 @@ def _table(answer: Mapping[str, Any]) -> str:
     return stream.getvalue()
 
 
-_VIEW = {**dict.fromkeys(VIEWS, _picture), "save": _save, "export": _export}
+_ANSWERS = {**dict.fromkeys(VIEWS, _picture), "save": _save, "export": _export}
