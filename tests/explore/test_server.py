@@ -46,7 +46,9 @@ def send(server, method, place, body=None, *, token=None, **headers):
     """Status, headers and content of an answer; a header that is None is left out."""
     host = f"127.0.0.1:{server.server_port}"
     given = {"Host": host}
-    if method == "POST":
+    if method != "POST":
+        body = None
+    else:
         given |= {"Origin": f"http://{host}", "Content-Type": "application/json"}
         body = json.dumps(body) if not isinstance(body, (bytes, str)) else body
         body = body.encode() if isinstance(body, str) else body
