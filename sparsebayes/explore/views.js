@@ -257,8 +257,8 @@ export class Classification extends PointsView {
         cell.setAttribute("fill-opacity", (0.75 * Math.abs(p - 0.5)).toFixed(3));
         cell.setAttribute("x", this.plot.x(x1[i]) - width / 2);
         cell.setAttribute("y", this.plot.y(x2[j]) - height / 2);
-        cell.setAttribute("width", width + 0.5);
-        cell.setAttribute("height", height + 0.5);
+        cell.setAttribute("width", width);
+        cell.setAttribute("height", height);
       }
     }
     lines.replaceChildren();

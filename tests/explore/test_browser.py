@@ -121,7 +121,7 @@ def test_the_keyboard_moves_points(page):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("noise", "student"), ("prior", "ric"), ("solver", "em"), ("augment", "yes"),
+    [("noise", "a number"), ("prior", "ric"), ("solver", "em"), ("augment", "yes"),
      ("calibrate", "3 folds")],
 )  # fmt: skip
 def test_controls_change_a_regression(page, name, text):
