@@ -17,7 +17,7 @@ PYTHONS ?= 3.12 3.13 3.14
 QUICK_TESTS = -m pytest -n 2 -q
 DOC_TESTS = -m pytest --doctest-modules sparsebayes -n 2 -q
 
-.PHONY: demo test lint types mutations test-slow test-devices test-floor test-python test-prerelease test-wheel fuzz faults audit bench experiments clean help
+.PHONY: demo test lint types mutations test-slow test-devices test-browser test-floor test-python test-prerelease test-wheel fuzz faults audit bench experiments clean help
 .PRECIOUS: .venv-%/.installed
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make test-slow    the slow tests"
 	@echo "make mutations    put 40 small faults into a copy, one at a time, and see which quick test finds each"
 	@echo "make test-devices exported C by gcc, clang and arm-none-eabi-gcc, on an emulated Cortex-M; what is not installed is skipped"
+	@echo "make test-browser the explorer's page in Chromium, if it is installed"
 	@echo "make test-floor   the quick tests with the lowest versions that pyproject.toml allows (Python 3.11)"
 	@echo "make test-python  the quick tests with each of Python $(PYTHONS) that is installed"
 	@echo "make test-prerelease  the quick tests with the newest numpy, scipy, scikit-learn and pandas, pre-releases too"
@@ -74,6 +75,10 @@ mutations: $(STAMP)
 # Debian: apt install clang gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
 test-devices: $(STAMP)
 	$(BIN)/python -m pytest -m slow -q tests/export
+
+# Debian: apt install chromium
+test-browser: $(STAMP)
+	$(BIN)/python -m pytest -m slow -q -s tests/explore/test_browser.py
 
 # Other environments: .venv-floor, .venv-3.12, ... Each is made once, and again when pyproject.toml changes.
 find = python=$$(tools/find_python.sh $(1)) \

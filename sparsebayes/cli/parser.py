@@ -34,6 +34,7 @@ COMMANDS = {
     "forecast": "forecast a column of a CSV file",
     "compare": "compare stored models on rows that none of them has seen",
     "export": "write a stored model as C, ONNX or JSON",
+    "explore": "open a local page on which models follow points that are dragged",
     "completion": "print a script by which a shell completes commands and options",
 }
 

@@ -40,6 +40,7 @@ def test_every_command_that_writes_is_tried():
     assert {name.split()[0] for name in writers()} - {"save"} == set(COMMANDS) - {
         "compare",
         "completion",
+        "explore",
     }
 
 

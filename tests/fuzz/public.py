@@ -220,6 +220,9 @@ QUICK: dict[str, Callable[[], dict[str, Any]]] = {
     "engine.Gamma": lambda: {"a": 1e-3, "b": 1e-3},
     "engine.Smoothness": lambda: {"c": 1.0},
     "engine.Trace": lambda: {"c": 1.0},
+    "explore.explore": lambda: {
+        "request": {"kind": "regression", "x": LINE, "y": Y, "width": 0.3, "calibrate": None}
+    },
     "export.from_json": lambda: {"text": export.to_json(fitted("regression.RVR"))},
     "export.to_c": _model,
     "export.to_json": _model,

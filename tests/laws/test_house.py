@@ -27,6 +27,7 @@ PUBLIC = (
     "denoising",
     "dictionaries",
     "engine",
+    "explore",
     "export",
     "forecasting",
     "gp",

@@ -115,6 +115,7 @@ def test_c_does_not_fit_on_stdout(folder, model_file, capsys):
         ["forecast", "y.csv", "--column", "y", "--horizon", "2", "--lags", "3", "-o", "f.csv"],
         ["compare", "MODEL"],
         ["export", "MODEL", "-o", "m.c"],
+        ["explore", "--no-browser", "--idle", "0.01"],
         ["completion", "bash"],
     ],
     ids=lambda argv: argv[0],

@@ -141,6 +141,13 @@ def test_forecast(folder, capsys):
     assert len(found["forecast"]["mean"]) == 3
 
 
+def test_explore(folder, capsys):
+    write_csv("two.csv", {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 1.0, 2.0]})
+    found = answer(capsys, "explore", "two.csv", "--no-browser", "--idle", "0.01")
+    assert (found["view"], found["rows"], found["source"]) == ("regression", 4, "two.csv")
+    assert found["url"].startswith(f"http://127.0.0.1:{found['port']}/")
+
+
 def test_compare(model_file, held_out, folder, capsys):
     answer(capsys, "fit", "-o", "s.skops", "--basis", "linear_spline", "--folds", "0")
     found = answer(capsys, "compare", model_file, "s.skops", "--data", held_out)

@@ -1,0 +1,372 @@
+// The page: tabs, controls, requests, files. One request is under way at a time, the newest next.
+
+import { Plot, brief, element } from "./drawing.js";
+import { Classification, Regression, Signal } from "./views.js";
+
+const find = (id) => document.getElementById(id);
+const BEAT = 5000; // milliseconds between signs of life
+const WIDTHS = [0.005, 2]; // of the horizontal axis
+const tab = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16)).join("");
+
+let views = {};
+let current = null;
+let start = null;
+let ended = false;
+let evidence = null;
+
+function made(name, attributes = {}, parent = null, text = null) {
+  const found = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
+  if (text !== null) found.textContent = text;
+  if (parent) parent.append(found);
+  return found;
+}
+
+// Requests.
+
+function say(text, wrong = false) {
+  find("status").textContent = text;
+  find("status").classList.toggle("wrong", wrong);
+}
+
+async function post(place, body) {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(place, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = response.status === 204 ? {} : await response.json();
+  return response.ok ? answer : { failed: true, ...answer };
+}
+
+function lost() {
+  ended = true;
+  say("The explorer has ended. Start it again with: sparsebayes explore", true);
+}
+
+let flying = false;
+let wanted = false;
+
+async function ask() {
+  wanted = true;
+  if (flying || ended) return;
+  flying = true;
+  try {
+    while (wanted && !ended) {
+      wanted = false;
+      const view = current;
+      const begin = performance.now();
+      const slow = setTimeout(() => say("fitting …"), 400);
+      const answer = await post("explore", view.request());
+      clearTimeout(slow);
+      if (view !== current) continue;
+      if (answer.failed) {
+        say(answer.error, true);
+        continue;
+      }
+      view.receive(answer);
+      tell(answer);
+      say(`fitted in ${Math.round(performance.now() - begin)} ms`);
+      document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
+    }
+  } catch {
+    lost();
+  } finally {
+    flying = false;
+  }
+}
+
+// What the answer says besides the picture.
+
+const TITLES = {
+  points: "points", relevance_vectors: "relevance vectors", width: "width", log_evidence: "log evidence",
+  steps: "steps of the solver", converged: "converged", stop_reason: "why it ended", noise_std: "noise, standard deviation",
+  rmse: "error at the points (RMS)", calibration: "bands widened by", wrong: "points on the wrong side", link: "link",
+  samples: "samples", kept: "coefficients kept", dictionary: "dictionary", method: "method",
+};
+
+function tell(answer) {
+  const rows = find("summary").tBodies[0];
+  rows.replaceChildren();
+  for (const [key, value] of Object.entries(answer.summary)) {
+    const row = made("tr", {}, rows);
+    made("th", { scope: "row" }, row, TITLES[key] ?? key);
+    made("td", { "data-key": key }, row, typeof value === "boolean" ? (value ? "yes" : "no") : brief(value));
+  }
+  find("notes").replaceChildren(...answer.notes.map((note) => made("li", {}, null, note)));
+  const learned = answer.summary.width;
+  if (current.options.width === "auto" && learned) widthSlider?.show(learned);
+  drawPath(answer.evidence_path);
+}
+
+function drawPath(path) {
+  find("evidence").hidden = !path || path.length < 2;
+  if (find("evidence").hidden) return;
+  const known = path.filter((value) => value !== null);
+  const low = Math.min(...known);
+  const high = Math.max(...known);
+  evidence.clear();
+  evidence.frame([0, path.length - 1, low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)]);
+  element("path", { class: "climb", d: evidence.line(path.map((_, i) => i), path) }, evidence.lines);
+}
+
+// Controls.
+
+let widthSlider = null;
+
+function control(title, id) {
+  const box = made("div", { class: "control" }, find("controls"));
+  made("label", { for: id }, box, title);
+  return box;
+}
+
+function set(name, value) {
+  current.options[name] = value;
+  ask();
+}
+
+function addChoice(name, title, choices) {
+  const box = control(title, `option-${name}`);
+  const select = made("select", { id: `option-${name}` }, box);
+  choices.forEach(([text], k) => made("option", { value: k }, select, text));
+  const given = choices.findIndex(([, value]) => value === current.options[name]);
+  select.value = String(Math.max(0, given));
+  select.addEventListener("change", () => set(name, choices[Number(select.value)][1]));
+}
+
+function addWords(name, title, words) {
+  addChoice(name, title, words.map((word) => [word, word]));
+}
+
+// One of the words, or a number.
+function addWordsOrNumber(name, title, words, first) {
+  const box = control(title, `option-${name}`);
+  const select = made("select", { id: `option-${name}` }, box);
+  for (const word of [...words, "a number"]) made("option", { value: word }, select, word);
+  const number = made("input", { type: "number", step: "any", min: "0", value: first, "aria-label": `${title}, number` }, box);
+  const given = current.options[name];
+  if (typeof given === "number") number.value = given;
+  select.value = typeof given === "number" ? "a number" : given;
+  const read = () => {
+    number.hidden = select.value !== "a number";
+    return number.hidden ? select.value : number.valueAsNumber;
+  };
+  read();
+  for (const one of [select, number]) one.addEventListener(one === select ? "change" : "input", () => set(name, read()));
+}
+
+function addWidth() {
+  const box = control("width of the functions", "option-width");
+  const slider = made("input", { type: "range", id: "option-width", min: 0, max: 1, step: 0.005 }, box);
+  const shown = made("output", { for: "option-width" }, box);
+  const line = made("label", { class: "inline" }, box);
+  const learn = made("input", { type: "checkbox", id: "option-learn" }, line);
+  line.append(" learn it from the data");
+  const span = current.domain[1] - current.domain[0];
+  const [least, most] = WIDTHS.map((share) => Math.log(share * span));
+  const show = (width) => {
+    slider.value = (Math.log(width) - least) / (most - least);
+    shown.textContent = brief(width);
+  };
+  const read = () => Number(Math.exp(least + Number(slider.value) * (most - least)).toPrecision(4));
+  widthSlider = { show };
+  if (current.options.width === undefined) current.options.width = Number((0.1 * span).toPrecision(4));
+  learn.checked = current.options.width === "auto";
+  if (!learn.checked) show(current.options.width);
+  slider.addEventListener("input", () => {
+    learn.checked = false;
+    shown.textContent = brief(read());
+    set("width", read());
+  });
+  learn.addEventListener("change", () => set("width", learn.checked ? "auto" : read()));
+}
+
+function addCoverage() {
+  const box = control("probability of the band, %", "option-coverage");
+  const slider = made("input", { type: "range", id: "option-coverage", min: 50, max: 99, step: 1 }, box);
+  slider.value = 100 * current.options.coverage;
+  const shown = made("output", { for: "option-coverage" }, box, slider.value);
+  slider.addEventListener("input", () => {
+    shown.textContent = slider.value;
+    set("coverage", Number(slider.value) / 100);
+  });
+}
+
+const AUGMENT = [["no", false], ["yes", true], ["fast", "fast"]];
+const CALIBRATE = [["no", null], ["auto", "auto"], ["3 folds", 3], ["5 folds", 5], ["10 folds", 10]];
+const DEFAULTS = {
+  regression: { prior: "flat", solver: "sequential", noise: "estimate", augment: false, calibrate: null, coverage: 0.95 },
+  classification: { prior: "auto", solver: "sequential", link: "logit", augment: false, calibrate: null },
+  denoise: { dictionary: "auto", method: "average", prior: "bic", noise: "estimate", noise_model: "gaussian", coverage: 0.95 },
+};
+
+function addControls() {
+  const { choices } = start;
+  const { kind } = current;
+  find("controls").replaceChildren();
+  widthSlider = null;
+  if (kind === "denoise") {
+    addWords("dictionary", "dictionary", choices.dictionary);
+    addWords("method", "method", choices.method);
+    addWordsOrNumber("prior", "prior (method sparse)", choices.prior, 1);
+    addWordsOrNumber("noise", "noise variance", ["estimate"], 1);
+    addWords("noise_model", "kind of noise", choices.noise_model);
+    addCoverage();
+    return;
+  }
+  addWidth();
+  if (kind === "regression") addWordsOrNumber("noise", "noise (number: variance)", choices.noise, 0.01);
+  else addWords("link", "link", choices.link);
+  const priors = kind === "classification" ? ["auto", ...choices.prior] : choices.prior;
+  addWordsOrNumber("prior", "prior (number: price of a function)", priors, 1);
+  addWords("solver", "solver", choices.solver);
+  addChoice("augment", "augment: less sure away from the data", AUGMENT);
+  addChoice("calibrate", "calibrate by held-out points", CALIBRATE);
+  if (kind === "regression") addCoverage();
+  else addChoiceOfClass();
+}
+
+function addChoiceOfClass() {
+  const box = control("class of new points", "option-class");
+  const select = made("select", { id: "option-class" }, box);
+  for (const name of current.classes) made("option", { value: name }, select, name);
+  select.value = current.next;
+  select.addEventListener("change", () => {
+    current.next = select.value;
+  });
+}
+
+// Files.
+
+async function fetchFiles(request) {
+  say("preparing the file …");
+  let answer = null;
+  try {
+    answer = await post("explore", request);
+  } catch {
+    lost();
+    return;
+  }
+  if (answer.failed) {
+    say(answer.error, true);
+    return;
+  }
+  const links = answer.files.map(({ name, base64 }) => {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    const href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+    return made("a", { href, download: name }, null, name);
+  });
+  for (const old of find("links").querySelectorAll("a")) URL.revokeObjectURL(old.href);
+  find("links").replaceChildren(...links);
+  if (links.length === 1) links[0].click();
+  say(links.length === 1 ? `${links[0].download} is downloaded` : "choose a file to download");
+}
+
+function addExports() {
+  for (const format of start.choices.to) {
+    const button = made("button", { type: "button", id: `export-${format}` }, find("exports"), `Export ${format.toUpperCase()}`);
+    button.addEventListener("click", () => fetchFiles({ kind: "export", to: format, of: current.request() }));
+  }
+}
+
+// Views.
+
+function open(kind) {
+  current = views[kind];
+  for (const button of find("tabs").children) {
+    const chosen = button.dataset.view === kind;
+    button.setAttribute("aria-selected", String(chosen));
+    button.tabIndex = chosen ? 0 : -1;
+  }
+  find("stage").setAttribute("aria-labelledby", `tab-${kind}`);
+  find("hint").textContent = [current.hint, ...(kind === start.view ? start.notes : [])].join(" ");
+  find("legend").textContent = current.legend;
+  find("add").hidden = kind === "denoise";
+  find("loader").hidden = kind !== "denoise";
+  find("exports").hidden = kind === "denoise";
+  find("save").textContent = kind === "denoise" ? "Save signal" : "Save model";
+  find("links").replaceChildren();
+  current.show();
+  addControls();
+  ask();
+}
+
+function listen() {
+  const tabs = [...find("tabs").children];
+  tabs.forEach((button, k) => {
+    button.addEventListener("click", () => open(button.dataset.view));
+    button.addEventListener("keydown", (event) => {
+      const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (way === undefined) return;
+      const next = tabs[(k + way + tabs.length) % tabs.length];
+      open(next.dataset.view);
+      next.focus();
+    });
+  });
+  find("controls").addEventListener("submit", (event) => event.preventDefault());
+  find("add").addEventListener("click", () => current.add());
+  find("fit-view").addEventListener("click", () => {
+    current.domain = current.around();
+    current.show();
+    ask();
+  });
+  find("reset").addEventListener("click", () => {
+    current.reset();
+    current.options = { ...DEFAULTS[current.kind] };
+    open(current.kind);
+  });
+  find("save").addEventListener("click", () => fetchFiles({ kind: "save", of: current.request() }));
+  find("load").addEventListener("change", async (event) => {
+    const [file] = event.target.files;
+    if (file) loadSignal(await file.text(), file.name);
+  });
+  find("end").addEventListener("click", async () => {
+    await post("end", {}).catch(() => null);
+    lost();
+  });
+  new ResizeObserver(() => current?.show()).observe(find("plot"));
+}
+
+// The last number of each line; lines without one are left out.
+function loadSignal(text, name) {
+  const values = [];
+  for (const line of text.split(/\r?\n/)) {
+    const cells = line.split(/[,;\t ]+/).filter((cell) => cell !== "").map(Number);
+    if (cells.length && Number.isFinite(cells.at(-1))) values.push(cells.at(-1));
+  }
+  if (values.length < 16) {
+    say(`${name} has ${values.length} numbers; a signal needs 16 at least`, true);
+    return;
+  }
+  current.load(values);
+}
+
+// Signs of life, so that the server can end with the last tab.
+
+function beat() {
+  if (!ended) post("beat", { tab }).catch(lost);
+}
+
+function signs() {
+  beat();
+  setInterval(beat, BEAT);
+  addEventListener("pageshow", (event) => event.persisted && beat());
+  addEventListener("pagehide", () => {
+    navigator.sendBeacon("leave", new Blob([JSON.stringify({ tab })], { type: "application/json" }));
+  });
+}
+
+async function begin() {
+  start = await (await fetch("start.json")).json();
+  const plot = new Plot(find("plot"));
+  evidence = new Plot(find("path"), { left: 50, right: 8, top: 6, bottom: 20 });
+  const kinds = { regression: Regression, classification: Classification, denoise: Signal };
+  for (const [kind, Kind] of Object.entries(kinds)) {
+    views[kind] = new Kind(kind, plot, start, ask);
+    views[kind].options = { ...DEFAULTS[kind] };
+  }
+  addExports();
+  open(start.view);
+  listen();
+  if (start.source) document.title = `${start.source} – sparsebayes explorer`;
+  signs();
+}
+
+begin().catch(lost);
