@@ -75,8 +75,8 @@ class Subspace(Solver[Problem]):
         If given, each draw fills the active set up to this size.
     updates : {"auto", "newton", "mackay", "em"}, default="auto"
         "em" is the algorithm of the thesis, "mackay" the same with faster updates. "newton" lets
-        functions enter at a lower noise and updates by Newton's method: with many functions it is
-        faster and ends higher. "auto" is "newton" for more than 300 functions, else "mackay".
+        functions enter at a lower noise and updates by Newton's method, for many functions. "auto"
+        is "newton" for more than 300 functions, else "mackay".
 
     See Also
     --------
