@@ -17,7 +17,7 @@ PYTHONS ?= 3.12 3.13 3.14
 QUICK_TESTS = -m pytest -n 2 -q
 DOC_TESTS = -m pytest --doctest-modules sparsebayes -n 2 -q
 
-.PHONY: demo test lint types mutations test-slow test-devices test-browser test-floor test-python test-prerelease test-wheel fuzz faults audit bench experiments clean help
+.PHONY: demo test lint types mutations test-slow test-devices test-browser test-floor test-python test-prerelease test-wheel docs test-docs linkcheck fuzz faults audit bench experiments clean help
 .PRECIOUS: .venv-%/.installed
 
 help:
@@ -28,6 +28,9 @@ help:
 	@echo "make mutations    put 40 small faults into a copy, one at a time, and see which quick test finds each"
 	@echo "make test-devices exported C by gcc, clang and arm-none-eabi-gcc, on an emulated Cortex-M; what is not installed is skipped"
 	@echo "make test-browser the explorer's page in Chromium, if it is installed"
+	@echo "make docs         the site, in docs/_build/html (its own environment: .venv-docs)"
+	@echo "make test-docs    every code block of the site, and its spelling"
+	@echo "make linkcheck    links of the site that lead elsewhere"
 	@echo "make test-floor   the quick tests with the lowest versions that pyproject.toml allows (Python 3.11)"
 	@echo "make test-python  the quick tests with each of Python $(PYTHONS) that is installed"
 	@echo "make test-prerelease  the quick tests with the newest numpy, scipy, scikit-learn and pandas, pre-releases too"
@@ -79,6 +82,23 @@ test-devices: $(STAMP)
 # Debian: apt install chromium
 test-browser: $(STAMP)
 	$(BIN)/python -m pytest -m slow -q -s tests/explore/test_browser.py
+
+.venv-docs/.installed: pyproject.toml
+	@echo "creating .venv-docs (once; it takes some minutes)"; $(PYTHON) -m venv --clear .venv-docs
+	@.venv-docs/bin/python -m pip --quiet --disable-pip-version-check install -e ".[docs]"
+	@touch $@
+
+# A warning is an error: a link that leads nowhere, an example that fails.
+SPHINX = .venv-docs/bin/python -m sphinx -j 2 -W --keep-going docs docs/_build
+docs: .venv-docs/.installed
+	$(SPHINX)/html -b html
+
+linkcheck: .venv-docs/.installed
+	$(SPHINX)/linkcheck -b linkcheck
+
+test-docs: $(STAMP)
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs
+	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow" tests/test_docs.py
 
 # Other environments: .venv-floor, .venv-3.12, ... Each is made once, and again when pyproject.toml changes.
 find = python=$$(tools/find_python.sh $(1)) \
@@ -151,5 +171,5 @@ experiments: $(STAMP)
 	$(BIN)/python -m experiments --quick --all
 
 clean:
-	rm -rf $(VENV) .venv-* demo results build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-* demo results build dist docs/_build docs/auto_gallery docs/reference/generated .mypy_cache .ruff_cache .pytest_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -92,7 +92,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "measure only what is not stored yet",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("docs/benchmarks.md"), help="default: %(default)s"
+        "--out", type=Path, default=Path("docs/evidence/benchmarks.md"), help="default: %(default)s"
     )
     return parser.parse_args(arguments)
 

@@ -1,4 +1,4 @@
-"""The page ``docs/benchmarks.md``, made from the stored results."""
+"""The page ``docs/evidence/benchmarks.md``, made from the stored results."""
 
 from __future__ import annotations
 

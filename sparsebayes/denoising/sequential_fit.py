@@ -45,7 +45,7 @@ ROUNDED = (
     "length scale, wavelets or cosines, or prior='bic'"
 )
 # The part of its energy on samples that a function needs to be judged by them. Of 0.1 to 0.9
-# this had the smallest error in gaps (20 of 256 samples, the signals of docs/denoising.md).
+# this had the smallest error in gaps (20 of 256 samples, the signals of docs/guide/denoising.md).
 _SEEN = 0.5
 # Coefficients: how far those reach by which an unseen one is judged. It matters little: from 0.5
 # to 8 the share of a gap that the band covers falls from 75 to 69 %.

@@ -1,4 +1,4 @@
-"""Models as JSON: a documented text from which any language can predict (docs/export.md)."""
+"""Models as JSON: a documented text from which any language can predict (docs/howto/export.md)."""
 
 from __future__ import annotations
 

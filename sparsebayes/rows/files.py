@@ -98,7 +98,7 @@ class CSV(FileRows):
 
     Each iteration reads the file from its beginning, so many rows at a time, and gives pairs
     ``(X, y)`` of arrays. How the file is written is found in its first lines, where it is not
-    given: see ``docs/files.md``. A cell that is no number is an error that names its line and
+    given: see ``docs/howto/files.md``. A cell that is no number is an error that names its line and
     column.
 
     Parameters

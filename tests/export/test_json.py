@@ -83,7 +83,7 @@ def test_it_is_plain_json():
 
 
 def test_the_page_lists_every_operation():
-    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "export.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:3] for line in page.split("| operation |")[1].splitlines()[2:]
             if line.startswith("|")]  # fmt: skip
     told = {name: row[1] for row in rows for name in re.findall(r"`(\w+)`", row[0])}

@@ -1,4 +1,4 @@
-"""The files of docs/files.md are read as it says."""
+"""The files of docs/howto/files.md are read as it says."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from sparsebayes.cli import main
 from sparsebayes.rows.dialect.reading import Reading
 from sparsebayes.rows.files import open_file
 
-TEXT = (Path(__file__).parents[3] / "docs" / "files.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / "docs" / "howto" / "files.md").read_text(encoding="utf-8")
 EXAMPLE = re.compile(
     r"^### ([^\n]+)\n\n`([\w.]+)`:\n\n```text\n(.*?)^```\n\n```console\n(.*?)^```\n"
     r"(?:\nRead: ([^\n]+)\n)?",

@@ -13,7 +13,7 @@ from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
 
 SCHEMA = json.loads(
-    (Path(__file__).parents[3] / "docs" / "command_line.schema.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[3] / "docs" / "howto" / "command_line.schema.json").read_text(encoding="utf-8")
 )
 
 
