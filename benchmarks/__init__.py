@@ -1,1 +1,1 @@
-"""Comparisons with other packages: ``python -m benchmarks`` writes ``docs/evidence/benchmarks.md``."""
+"""Comparisons with other packages: ``python -m benchmarks`` writes a page of the documentation."""

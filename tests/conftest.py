@@ -1,4 +1,4 @@
-"""Data, models and helpers of the classifier's tests."""
+"""Which cases of a test are quick; data, models and helpers of the classifier's tests."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 from tests.classical import classical
+from tests.sweeps import some
 
 SOLVERS = ["sequential", "em", "mackay", "subspace"]
 LIKELIHOODS = [
@@ -16,6 +17,21 @@ LIKELIHOODS = [
 ]
 X, Y = make_moons(80, noise=0.25, random_state=0)
 GRID = np.stack(np.meshgrid(np.linspace(-2, 3, 9), np.linspace(-2, 2, 7)), axis=-1).reshape(-1, 2)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of a test that is marked `sampled(count)`, all cases but so many (1) are slow."""
+    tests = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in tests.values():
+        count = next(iter(cases[0].get_closest_marker("sampled").args), 1)
+        quick = some(len(cases), count)
+        for k, item in enumerate(cases):
+            if k not in quick:
+                item.add_marker(pytest.mark.slow)
 
 
 def three_classes(n_samples=90, seed=0):

@@ -1,6 +1,7 @@
 """Long sweeps: some of their cases are quick tests, all of them slow ones."""
 
 from collections.abc import Iterable
+from math import gcd
 from typing import Any
 
 import pytest
@@ -26,3 +27,11 @@ def covering(first: Iterable[Any], second: dict[str, Any]) -> list[Any]:
         for i, one in enumerate(first)
         for j, (name, other) in enumerate(second.items())
     ]
+
+
+def some(size: int, count: int) -> set[int]:
+    """So many of the first `size` numbers, the first among them, in step with no product of few."""
+    step = max(size // count, 1)
+    while gcd(step, size) > 1:
+        step += 1
+    return {k * step % size for k in range(min(count, size))}

@@ -65,6 +65,7 @@ def test_scores_are_what_they_are_called(data, line, curve):
     assert "log_evidence" not in worst
 
 
+@pytest.mark.slow
 def test_the_model_may_be_of_any_kind(data, curve):
     a, b, X, y = data
     steps = make_pipeline(StandardScaler(), RVR(adapt=None, calibrate=None))

@@ -58,6 +58,7 @@ def test_parameters_are_those_of_the_forecaster():
     }
 
 
+@pytest.mark.sampled
 def test_mean_and_variance(pair):
     adapter, plain = pair
     mean, std = plain.predict(5, return_std=True)
@@ -194,6 +195,7 @@ def mixtures():
     return SparseBayesForecaster(random_state=0).fit(y), Forecaster(random_state=0).fit(y)
 
 
+@pytest.mark.slow
 def test_quantiles_of_the_mixture(mixtures):
     adapter, plain = mixtures
     assert len(plain._one.fitted.combination.models) > 1
@@ -224,6 +226,7 @@ def test_a_mixture_of_distributions(mixtures):
     assert_allclose(found.cdf(quantiles)["sales"], 0.3, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_distributions_that_have_no_name():
     """Counts: forecasts have a mass at 0."""
     pytest.importorskip("skpro")
@@ -252,6 +255,7 @@ def panel(levels=("shop",)):
     return pd.concat(tables, names=[*levels, "quarter"]).to_frame("sales")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", thinned([("town", "shop"), ("shop",)]))
 @pytest.mark.parametrize(
     "options", thinned([{"estimator": MODEL, **SETTINGS["log"]}, {"random_state": 0}])
@@ -283,6 +287,7 @@ def test_panels_in_one_call(levels, options):
         adapter.predict_var(FH, cov=True)
 
 
+@pytest.mark.slow
 def test_panels_with_inputs_and_updates():
     y = panel().sort_index()
     inputs = pd.concat({name: X * (k + 1) for k, name in enumerate(("shop0", "shop1", "shop2"))},
@@ -310,6 +315,7 @@ def test_panels_with_inputs_and_updates():
             assert_allclose(found.loc[name, "sales"], expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_shared_model():
     y = panel()
     adapter = SparseBayesForecaster(pool=True, **SETTINGS["levels"]).fit(y)

@@ -138,7 +138,10 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed; even: a regression")
     parser.add_argument("--learned", action="store_true", help="`RVR()` and `RVC()` as they are")
     parser.add_argument(
-        "--out", type=Path, default=Path("docs/evidence/convergence.json"), help="default: %(default)s"
+        "--out",
+        type=Path,
+        default=Path("docs/evidence/convergence.json"),
+        help="default: %(default)s",
     )
     arguments = parser.parse_args()
     stored = json.loads(arguments.out.read_text("utf-8")) if arguments.out.exists() else {}

@@ -120,6 +120,7 @@ def test_far_from_the_data_the_prior_is_back():
         assert np.all(std > 2 * plain)
 
 
+@pytest.mark.sampled
 def test_error_bars_are_never_smaller(model):
     plain = RVR(model.basis, calibrate=None).fit(X, Y)
     points = np.vstack([GRID, X, FAR])
@@ -154,6 +155,7 @@ def test_constant_targets_leave_nothing_to_vary():
     assert np.all(std < 1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("augment", [True, "fast"])
 def test_blocks_give_the_same(augment, monkeypatch):
     monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", 20)
@@ -241,6 +243,7 @@ def newton(model, X, B, slope, inputs):
 POINTS = np.array([[0.0, 0.5], [1.0, -0.2], [2.5, 1.5], [-1.5, -1.0], [9.0, 9.0]])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", [RBF(0.7), RBF(0.5) + RBF(2.0)], ids=["one", "two"])
 @pytest.mark.parametrize(
     ("link", "inference"),
@@ -265,6 +268,7 @@ def test_two_classes_are_a_newton_step(link, inference, basis):
         assert_allclose(seen.slope[:, 0], Y2 - p[:, 0], rtol=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize("basis", [RBF(0.7), RBF(0.5) + RBF(2.0)], ids=["one", "two"])
 def test_several_classes_are_a_newton_step(share, basis):
@@ -288,6 +292,7 @@ MODELS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("augment", [True, "fast"])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "tap")) for name in MODELS]
@@ -329,6 +334,7 @@ def test_class_weights_are_repeated_rows():
     assert_allclose(often.predict_proba(POINTS), heavy.predict_proba(POINTS), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_fast_is_exact_with_few_rows_and_close_with_many():
     full = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y).predict(GRID, return_std=True)
     fast = RVR(RBF(1.0), augment="fast", calibrate=None).fit(X, Y).predict(GRID, return_std=True)
@@ -341,6 +347,7 @@ def test_fast_is_exact_with_few_rows_and_close_with_many():
     assert_allclose(*(model.predict(GRID, True) for model in (full, fast)), rtol=2e-3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", [RBF(0.7), RBF(0.5) + RBF(2.0)], ids=["one", "two"])
 @pytest.mark.parametrize("labels", [2, 3])
 def test_fast_classes_are_close(labels, basis, monkeypatch):
@@ -373,6 +380,7 @@ def test_wrong_values_are_errors(machine, augment):
         machine(augment=augment).fit(X2, Y2)
 
 
+@pytest.mark.slow
 def test_refit_without_forgets():
     model = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y)
     plain = RVR(RBF(1.0), calibrate=None).fit(X, Y)
@@ -404,6 +412,7 @@ def test_rows_without_weight_are_not_kept():
     assert_array_equal(model._training_rows.rows, X[WEIGHTS > 0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("augment", [True, "fast", 2.0])
 @pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}], ids=["softmax", "ovr"])
 def test_models_on_disk(tmp_path, augment, options, monkeypatch):
@@ -441,6 +450,7 @@ def test_estimator_checks(estimator):
     assert_clean(estimator)
 
 
+@pytest.mark.slow
 def test_figures_of_the_paper(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     name = "rasmussen2005.predictive"

@@ -63,6 +63,7 @@ def newton(kept, B, slope, x):
     return test @ (start + np.linalg.solve(H, slopes)), test @ np.linalg.solve(H, test.T)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize("basis", [Bias() + RBF(0.7), RBF(0.5) + RBF(2.0)], ids=["one", "two"])
 @pytest.mark.parametrize("name", LIKELIHOODS)

@@ -75,6 +75,7 @@ def test_a_dropped_input_has_no_coefficient():
     assert_array_equal(model.coef_[kept], model.weights_[model.relevance_ > 0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", CURVED, ids=label)
 def test_other_bases_have_no_coefficients(basis):
     for model in (regression(basis).fit(X, Y), classical(basis).fit(X, TWO)):
@@ -85,6 +86,7 @@ def test_other_bases_have_no_coefficients(basis):
             _ = model.intercept_
 
 
+@pytest.mark.slow
 def test_whether_there_are_coefficients_does_not_depend_on_the_data():
     model = RVR(Linear() + RBF(0.01), prior="ric", adapt=None).fit(X, Y)
     assert model.relevance_.max() <= 4  # no kernel was kept
@@ -113,6 +115,7 @@ def by_definition(predict, inputs):
     return changes / changes.sum()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", [*LINEAR, *CURVED, "laplacian"], ids=label)
 def test_regression(basis):
     model = regression(basis).fit(X, Y)
@@ -121,6 +124,7 @@ def test_regression(basis):
     assert model.feature_importances_[:2].sum() > 0.9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["linear", "rbf", polynomial_kernel], ids=label)
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("options", [{}, {"multi_class": "ovr"}, {"link": "probit"}], ids=label)
@@ -145,6 +149,7 @@ def test_of_a_linear_model_with_normal_inputs():
     assert_allclose(model.feature_importances_, expected / expected.sum(), atol=0.03)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["rbf", "linear", "polynomial", "laplacian"])
 def test_order(basis):
     importances = regression(basis).fit(*FRIEDMAN).feature_importances_
@@ -163,6 +168,7 @@ def test_order_with_labels():
     assert np.sort(np.argsort(model.feature_importances_)[-4:]).tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_units_do_not_matter():
     X, y = FRIEDMAN
     unit = 10.0 ** np.arange(-5, 5)
@@ -171,6 +177,7 @@ def test_units_do_not_matter():
         assert_allclose(there, here, atol=0.02)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_constant", [1, 20])  # distances are computed in two ways
 @pytest.mark.parametrize("basis", ["linear", "rbf", "polynomial", "laplacian"])
 def test_a_constant_input_has_none(basis, n_constant):
@@ -194,6 +201,7 @@ def test_a_model_without_functions_has_none(basis):
     assert_array_equal(only_bias.feature_importances_, np.zeros(4))
 
 
+@pytest.mark.slow
 def test_many_rows_and_many_inputs():
     """Some rows stand for all; the share of an input hardly changes."""
     inputs, y, _, _ = planes(1000)
@@ -254,6 +262,7 @@ SELECTORS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_draws", [1, pytest.param(N_DRAWS, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SELECTORS)
 def test_selection_by_coefficients(name, n_draws):

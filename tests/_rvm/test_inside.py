@@ -43,6 +43,7 @@ def moved(inputs, shares):
     return rows
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", MODELS, ids=label)
 def test_each_input_has_a_twentieth_of_its_width(model):
     model.fit(X, Y)
@@ -84,6 +85,7 @@ def test_nothing_kept_has_no_outside():
     assert model.inside([[1e9, 1e9, 1e9]]) == [False]  # there is a function at the row itself
 
 
+@pytest.mark.slow
 def test_an_input_with_a_long_length_scale_counts_where_it_can_matter():
     y = np.sin(5 * X[:, 0])
     model = RVR(RBF([0.5, 1e5, 1e6])).fit(X, y)
@@ -136,6 +138,7 @@ def test_functions_are_no_inputs(basis):
 UNITS = RBF([0.5, 8.0, 90.0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "model",
     [

@@ -153,6 +153,7 @@ def raising(*args, **kwargs):
     raise KeyboardInterrupt
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("augment", [True, "fast"])
 @pytest.mark.parametrize("cls", [RVR, RVC])
 def test_where_there_is_no_whole_model_the_old_one_stays(cls, augment, monkeypatch):

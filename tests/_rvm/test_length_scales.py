@@ -38,6 +38,7 @@ def ard(basis="rbf", **options):
     return RVR(basis, adapt="ard", calibrate=None, **options)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("width", [0.1, 1.0, 10.0])
 def test_friedman_from_any_width(friedman, width):
     X, y, test, truth = friedman
@@ -50,6 +51,7 @@ def test_friedman_from_any_width(friedman, width):
     assert model.noise_variance_ == pytest.approx(1.0, rel=0.35)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapt", ["isotropic", "ard"])
 @pytest.mark.parametrize(
     "basis",
@@ -64,6 +66,7 @@ def test_never_below_the_start(waves, basis, adapt):
     assert np.all(np.diff(model.evidence_path_) >= -1e-9 * np.abs(model.evidence_path_[:-1]))
 
 
+@pytest.mark.slow
 def test_isotropic_keeps_the_ratios(waves):
     model = RVR(RBF([0.3, 3.0]), adapt="isotropic").fit(*waves)
     assert model.length_scale_[1] / model.length_scale_[0] == pytest.approx(10.0)
@@ -100,6 +103,7 @@ def test_predictions_use_the_learned_scales(waves):
     np.testing.assert_allclose(model.predict(X), found, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_units_do_not_matter(waves, learned):
     X, y = waves
     unit = np.array([1e4, 1e-3])
@@ -110,6 +114,7 @@ def test_units_do_not_matter(waves, learned):
     assert first == pytest.approx(learned.length_scale_[0] * unit[0], rel=0.3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_small_changes_of_the_data(waves, learned, dtype):
     """They may choose other functions, which predict about the same."""
@@ -125,6 +130,7 @@ def test_inputs_twice(waves, learned):
     assert np.sqrt(np.mean((twice.predict(double) - learned.predict(X)) ** 2)) < 0.05
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("unit", [1e12, 1e-12])
 def test_unit_of_the_targets(waves, learned, unit):
     X, y = waves
@@ -133,6 +139,7 @@ def test_unit_of_the_targets(waves, learned, unit):
     np.testing.assert_allclose(other.predict(X) / unit, learned.predict(X), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_one_length_scale_for_each_input(waves):
     X, y = waves
     kernels = Linear() + Laplacian(2.0) + RBF([1.0, 3.0])
@@ -150,6 +157,7 @@ def test_one_length_scale_for_each_input(waves):
 
 
 class TestAuto:
+    @pytest.mark.slow
     def test_leaves_a_number(self, waves):
         model = RVR(RBF(0.7)).fit(*waves)
         np.testing.assert_array_equal(model.length_scale_, [0.7, 0.7])
@@ -161,6 +169,7 @@ class TestAuto:
         model = RVR().fit(*waves)
         np.testing.assert_array_equal(model.length_scale_, learned.length_scale_)
 
+    @pytest.mark.slow
     def test_units_only_with_labels(self):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((14, 3)) * [1.0, 10.0, 100.0]
@@ -177,12 +186,14 @@ class TestAuto:
         assert RVC().fit(X[train], y[train]).score(X[test], y[test]) > 0.9
         assert RVC(adapt=None).fit(X[train], y[train]).score(X[test], y[test]) < 0.8
 
+    @pytest.mark.sampled
     @pytest.mark.parametrize("basis", ["linear", "polynomial", Linear(), lambda X, Z: X @ Z.T])
     def test_nothing_to_learn(self, waves, basis):
         model = RVR(basis).fit(*waves)
         np.testing.assert_array_equal(model.weights_, RVR(basis, adapt=None).fit(*waves).weights_)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [{"solver": "em"}, {"solver": "mackay"}, {"solver": "subspace"}, {"prior": "bic"},
@@ -204,6 +215,7 @@ def test_targets_without_structure(y):
     assert np.isfinite(RVR(adapt="ard").fit(X, y).predict(X)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*too few distinct rows")
 def test_degenerate_inputs(waves):
     X, y = waves
@@ -225,6 +237,7 @@ def test_weights_count_as_repetitions(waves):
     assert np.sqrt(np.mean(change**2)) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -247,6 +260,7 @@ def test_two_classes(options):
     assert model.length_scale_[2] > 3 * model.length_scale_[:2].max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multi_class", thinned(["multinomial", "ovr"]))
 def test_three_classes(multi_class):
     rng = np.random.default_rng(0)

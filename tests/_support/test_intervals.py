@@ -41,6 +41,7 @@ def covered(draws, lower, upper):
     return below.mean(axis=-1), 1 - (below | above).mean(axis=-1), above.mean(axis=-1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("nu", NUS[1:])
 @pytest.mark.parametrize("coverage", [0.3, 0.95, 0.999])
 def test_widths_hold_what_they_should(nu, coverage):
@@ -88,6 +89,7 @@ def test_quantiles_of_mixtures(share):
     assert_allclose(alone, norm.ppf(share, means[0], stds[0]), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_normal_noise_is_so_many_standard_deviations():
     targets = np.column_stack([Y, 10 * np.cos(X[:, 0])])
     models = [
@@ -107,6 +109,7 @@ def test_normal_noise_is_so_many_standard_deviations():
         assert_allclose([lower, upper], norm.interval(0.9, mean, std), rtol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("coverage", [0.5, 0.95, 0.99])
 @pytest.mark.parametrize("targets", [1, 2])
 def test_intervals_with_outliers_hold_draws(coverage, targets):

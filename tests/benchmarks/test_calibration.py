@@ -218,6 +218,7 @@ def test_cost_and_many_inputs_are_measured_and_printed(yacht, monkeypatch):
     assert all(list(page.run(name, options, results[name])) == [] for name in results)
 
 
+@pytest.mark.slow
 def test_known_noise_is_measured_and_printed():
     options = SimpleNamespace(quick=True, splits=2, resume=False, data=None)
     results = {"known-noise": dict(page.run("known-noise", options, {}))}

@@ -176,6 +176,7 @@ def test_images_are_denoised_by_all(monkeypatch):
     assert scores["denoise"]["psnr"] > scores["noisy"]["psnr"] + 10
 
 
+@pytest.mark.slow
 def test_colour_together_is_compared_with_each_channel(monkeypatch):
     table = models.COLOUR_OPTIONS | {"denoise": {"axes": (0, 1)}}
     monkeypatch.setattr(models, "COLOUR_OPTIONS", table)
@@ -289,6 +290,7 @@ def test_scores_of_bands_are_in_units_of_the_noise():
     assert_allclose(bands.width(one), 0.75 / np.sqrt(one["errors"]["denoise"]))
 
 
+@pytest.mark.slow
 def test_bands_of_each_kind():
     found = dict(bands.run(options(), ["blocks-512-3", "ECG-pywt-5"]))
     assert [one["kind"] for one in found.values()] == ["signals", "recordings"]
@@ -392,6 +394,7 @@ def test_limits_of_time():
     assert "file of 100 samples: 9.0 s" in text
 
 
+@pytest.mark.slow
 def test_a_signal_in_a_file_is_denoised(monkeypatch):
     monkeypatch.setattr(cost, "CHUNK", 3000)
     found = cost.mapped(8000)
@@ -418,6 +421,7 @@ def test_files_are_measured_only_if_asked_for(monkeypatch):
     assert dict(cost.run(options(), (), ["65536"])) == {}
 
 
+@pytest.mark.slow
 def test_union_is_measured():
     y, truth = union.bumps_and_tones(512)
     assert_allclose(np.std(truth) / np.std(y - truth), union.SNR, rtol=0.1)

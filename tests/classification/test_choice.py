@@ -66,6 +66,7 @@ def sure(model, X):
     return probability
 
 
+@pytest.mark.slow
 def test_candidates(monkeypatch):
     found = wanted(monkeypatch, RVC(calibrate=None))
     links = [one.link for one in found]
@@ -84,6 +85,7 @@ def test_candidates(monkeypatch):
         assert len(wanted(monkeypatch, RVC(calibrate=None, **options))) == count
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [
@@ -120,6 +122,7 @@ def test_many_classes_are_least_squares(monkeypatch):
     assert model.score(images[200:600], digits[200:600]) > 0.8
 
 
+@pytest.mark.slow
 def test_the_choice_is_told_and_fitted(default):
     model = default
     assert model.link_ in ("logit", "least_squares") and model.multi_class_ == "multinomial"
@@ -160,6 +163,7 @@ def test_inputs_that_do_not_matter_leave():
     assert model.score(other, known) > units.score(other, known) + 0.03
 
 
+@pytest.mark.slow
 def test_units_of_the_inputs_do_not_matter():
     inputs, kinds = (part[::4] for part in load_wine(return_X_y=True))
     scaled = StandardScaler().fit_transform(inputs)
@@ -168,6 +172,7 @@ def test_units_of_the_inputs_do_not_matter():
     assert_allclose(raw.predict_proba(inputs), same.predict_proba(scaled), atol=0.03)
 
 
+@pytest.mark.slow
 def test_order_of_the_samples_does_not_matter(default):
     order = np.random.default_rng(0).permutation(len(X))
     one, other = default, RVC().fit(X[order], Y[order])
@@ -187,6 +192,7 @@ def test_a_weight_is_so_many_equal_samples():
     assert_allclose(often.predict_proba(NEW), heavy.predict_proba(NEW), atol=0.02)
 
 
+@pytest.mark.slow
 def test_a_sample_without_weight_does_not_count():
     X, Y = NEW[:30], LABELS[:30]
     none = np.r_[np.ones(30), np.zeros(20)]
@@ -198,6 +204,7 @@ def test_a_sample_without_weight_does_not_count():
 # Calibration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "probit", "least_squares"])
 def test_held_out_rows_make_it_less_sure(link):
     """A narrow kernel is too sure of itself, and a temperature tells."""
@@ -214,6 +221,7 @@ def test_held_out_rows_make_it_less_sure(link):
     assert_allclose(1.0 / (1.0 + np.exp(-odds)), held.predict_proba(NEW)[:, 1], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_folds_of_ones_own():
     pairs = list(StratifiedKFold(4).split(X, Y))
     options = {"link": "logit", "adapt": None}
@@ -228,6 +236,7 @@ def test_folds_of_ones_own():
         RVC(calibrate=first, **options).fit(X, Y, sample_weight=weights)
 
 
+@pytest.mark.slow
 def test_one_model_for_each_class_is_calibrated():
     inputs, kinds = load_iris(return_X_y=True)
     plain = classical(multi_class="ovr").fit(inputs[::2], kinds[::2])
@@ -237,6 +246,7 @@ def test_one_model_for_each_class_is_calibrated():
     assert losses[1] < losses[0] + 0.02
 
 
+@pytest.mark.slow
 def test_files_and_pickles(tmp_path):
     for link in ("logit", "least_squares"):
         model = RVC(link=link).fit(X, Y)
@@ -249,6 +259,7 @@ def test_files_and_pickles(tmp_path):
 # Extremes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", thinned(["auto", "logit", "least_squares"]))
 def test_classes_that_can_be_separated(link):
     rng = np.random.default_rng(0)
@@ -260,6 +271,7 @@ def test_classes_that_can_be_separated(link):
     assert 0.9 < probability.max(axis=1).min() <= probability.max() < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("members", thinned([1, 2]))
 def test_a_class_of_few_members(members):
     """Some fits to folds do not see the class at all."""
@@ -281,6 +293,7 @@ def test_a_class_in_a_thousand():
     assert probability[2000:, 1].mean() > 10 * probability[:2000, 1].mean()
 
 
+@pytest.mark.slow
 def test_a_label_that_a_fold_does_not_have():
     """Given folds, one of which is a class by itself."""
     inputs, kinds = load_iris(return_X_y=True)
@@ -296,6 +309,7 @@ def test_a_label_that_a_fold_does_not_have():
         assert sure(model, inputs).max() < 0.9
 
 
+@pytest.mark.slow
 def test_a_hundred_classes_of_five():
     rng = np.random.default_rng(0)
     centers = rng.uniform(-20.0, 20.0, (100, 4))

@@ -30,6 +30,7 @@ def test_two_gaussian_classes(link):
         assert_allclose(found, exact, atol=0.12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_the_prior_of_the_samples_changes_nothing(link, multi_class):

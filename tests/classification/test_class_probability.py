@@ -50,6 +50,7 @@ def covariances(half):
     return half @ half.transpose(0, 2, 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_classes", [3, 4, 6, 10])
 @pytest.mark.parametrize(
     ("scale", "most", "usual"),
@@ -137,6 +138,7 @@ def assert_near_monte_carlo(probability, samples, slack):
     assert np.all(np.abs(probability - mean) < 5 * error + slack)
 
 
+@pytest.mark.slow
 def test_probabilities_are_averages_over_the_posterior(binary):
     probability = binary.predict_proba(GRID)
     f = draws(binary, GRID, 20_000)[:, 0]
@@ -147,6 +149,7 @@ def test_probabilities_are_averages_over_the_posterior(binary):
     assert np.abs(probability[:, 1] - certain).max() > 0.01  # the average matters
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("share", [False, True])
 def test_probabilities_of_a_softmax_are_averages_over_the_posterior(share):
     model = classical(share_alpha=share).fit(X3, Y3)
@@ -156,6 +159,7 @@ def test_probabilities_of_a_softmax_are_averages_over_the_posterior(share):
     assert np.sqrt(np.mean((probability.T - samples.mean(axis=0)) ** 2)) < 2e-3
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e4, 1e12])
 def test_huge_and_tiny_variances(fitted, scale):
     model = pickle.loads(pickle.dumps(fitted))
@@ -187,10 +191,12 @@ def test_a_row_is_a_distribution(binary):
     assert_distributions(binary, X)
 
 
+@pytest.mark.sampled
 def test_a_row_of_several_classes_is_a_distribution(several):
     assert_distributions(several, X3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["linear", "polynomial", "thin_plate"])
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])
 def test_far_away_inputs(inputs, labels, basis):
@@ -238,6 +244,7 @@ def test_the_order_of_classes_does_not_matter():
     assert_allclose(swapped[:, ::-1], classical().fit(X, Y).predict_proba(GRID), atol=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(("link", "inference"), LIKELIHOODS)
 def test_probabilities_are_near_the_truth(solver, link, inference):

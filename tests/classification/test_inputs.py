@@ -46,6 +46,7 @@ def test_two_samples(options, basis):
     assert np.abs(model.predict_proba(X[:2])[:, 1] - [0, 1]).max() <= 0.5 + 1e-9
 
 
+@pytest.mark.sampled
 def test_a_class_with_two_members(options):
     rows = np.concatenate([np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:2]])
     model = fit(X[rows], Y[rows], **options)
@@ -74,6 +75,7 @@ def test_identical_inputs_have_the_frequencies(options, counts):
     assert_allclose(probability, frequency, atol=tolerance)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["rbf", "linear"])
 @pytest.mark.parametrize("several", [False, True])
 def test_separable_classes(options, basis, several):
@@ -94,6 +96,7 @@ def test_separable_classes(options, basis, several):
         assert np.all(probability[:5] > 1e-3) and np.all(probability[:5] < 1 - 1e-3)
 
 
+@pytest.mark.sampled
 def test_a_constant_column(options):
     more = np.column_stack([X, np.full(len(X), 3.0)])
     model = fit(more, Y, basis=RBF(1.0), **options)
@@ -107,6 +110,7 @@ def test_a_constant_column(options):
     )
 
 
+@pytest.mark.sampled
 def test_duplicated_rows(options):
     rows, labels = np.vstack([X, X]), np.concatenate([Y, Y])
     model = fit(rows, labels, **options)
@@ -117,6 +121,7 @@ def test_duplicated_rows(options):
     assert_allclose(opposite.predict_proba(X), 0.5, atol=0.05)
 
 
+@pytest.mark.sampled
 def test_duplicated_functions(options):
     columns = rbf_kernel(X, X, gamma=2.0)
     twice = np.hstack([columns, columns[:, :20]])
@@ -127,6 +132,7 @@ def test_duplicated_functions(options):
     assert_allclose(model.predict_proba(twice), plain.predict_proba(columns), atol=1e-6)
 
 
+@pytest.mark.sampled
 def test_more_functions_than_samples(options):
     rng = np.random.default_rng(2)
     columns = rng.standard_normal((50, 300))
@@ -136,6 +142,7 @@ def test_more_functions_than_samples(options):
     assert model.score(columns, labels) > 0.8
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", [1e12, 1e-12])
 @pytest.mark.parametrize("basis", ["rbf", "linear", "polynomial"])
 def test_scaled_inputs(options, scale, basis):
@@ -144,6 +151,7 @@ def test_scaled_inputs(options, scale, basis):
     assert_allclose(model.predict_proba(scale * X), plain, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e6, 1e-6])
 def test_scaled_inputs_of_several_classes(scale):
     for basis in ("rbf", "linear"):
@@ -159,6 +167,7 @@ def test_permuted_samples(solver):
     assert_allclose(permuted.predict_proba(GRID), model.predict_proba(GRID), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_float32_lists_and_memory_order():
     expected = classical().fit(X, Y).predict_proba(GRID)
     single = classical().fit(X.astype(np.float32), Y)

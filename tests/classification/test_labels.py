@@ -11,6 +11,7 @@ from tests.conftest import GRID, LIKELIHOODS, SOLVERS, X3, Y3, X, Y
 # Labels
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "names",
     [
@@ -96,6 +97,7 @@ WEIGHTED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", WEIGHTED, ids=str)
 def test_a_weight_of_two_is_a_repeated_row(options):
     weights = 1 + (np.arange(len(Y)) % 3 == 0)
@@ -104,6 +106,7 @@ def test_a_weight_of_two_is_a_repeated_row(options):
     assert_same_model(weighted, repeated)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_a_weight_of_two_is_a_repeated_row_of_several(multi_class):
     weights = 1 + (np.arange(len(Y3)) % 4 == 0)
@@ -114,6 +117,7 @@ def test_a_weight_of_two_is_a_repeated_row_of_several(multi_class):
     assert_same_model(weighted, repeated, atol=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", WEIGHTED, ids=str)
 def test_a_weight_of_zero_is_a_removed_row(options):
     weights = (np.arange(len(Y)) % 4 > 0).astype(float)
@@ -139,6 +143,7 @@ def test_a_class_without_weight_vanishes(multi_class):
     assert_array_equal(X3[numbers], model.relevance_vectors_)
 
 
+@pytest.mark.slow
 def test_class_weight_multiplies_sample_weight():
     each = np.where(Y == 1, 3.0, 0.5)
     by_class = classical(class_weight={0: 0.5, 1: 3.0}).fit(X, Y)
@@ -184,6 +189,7 @@ def test_balanced_classes_that_overlap():
     assert balanced > plain + 0.15
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_balanced_classes_have_equal_weight_in_the_weighted_sample(inputs, labels, multi_class):

@@ -38,6 +38,7 @@ def three():
     return fit(IRIS, KINDS)
 
 
+@pytest.mark.slow
 def test_two_classes(two):
     assert_array_equal(two.classes_, [0, 1])
     probability = two.predict_proba(NEW)
@@ -51,6 +52,7 @@ def test_two_classes(two):
     assert two.sigma_.shape == (two.relevance_.size, two.relevance_.size)
 
 
+@pytest.mark.slow
 def test_several_classes(three):
     kept = three.relevance_.size
     assert three.weights_.shape == three.alpha_.shape == three.determined_.shape == (3, kept)
@@ -94,6 +96,7 @@ def test_what_is_said_of_a_row_without_it():
     assert_allclose(signs[7] - (signs[7] - fitted[7]) / (1.0 - h[7]), without, rtol=1e-8)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("solver", "prior"), covering(SOLVERS, PRIORS))
 def test_every_solver_and_prior(solver, prior):
     model = fit(solver=solver, prior=prior, random_state=0)
@@ -102,6 +105,7 @@ def test_every_solver_and_prior(solver, prior):
     assert np.all(np.diff(model.evidence_path_) >= -1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augment", thinned([True, "fast", 0.5]))
 def test_augment_makes_it_unsure_away_from_the_data(augment):
     model = fit(X[::2], Y[::2], augment=augment)
@@ -145,12 +149,14 @@ def test_a_linear_basis_has_coefficients():
     assert_allclose(latent[:, 0], single.decision_function(X, True)[0], atol=1e-10)
 
 
+@pytest.mark.slow
 def test_labels_of_any_kind(two):
     names = np.array(["no", "yes"])[Y]
     model = fit(y=names)
     assert_array_equal(model.predict(NEW), np.array(["no", "yes"])[two.predict(NEW)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", thinned([2, 3]))
 def test_extremes(n_classes):
     rng = np.random.default_rng(0)
@@ -168,6 +174,7 @@ def test_extremes(n_classes):
     assert few.predict_proba(np.zeros((1, 2)))[0, 0] > 0.9
 
 
+@pytest.mark.slow
 def test_a_hundred_classes_of_five():
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(100), 5)
@@ -177,6 +184,7 @@ def test_a_hundred_classes_of_five():
     assert model.score(inputs, labels) > 0.8
 
 
+@pytest.mark.slow
 def test_files_pickles_and_refits(three, tmp_path):
     save(three, tmp_path / "model.skops")
     for other in (load(tmp_path / "model.skops"), pickle.loads(pickle.dumps(three))):

@@ -76,6 +76,7 @@ def _some(samples: Samples, link: str, part: slice):
     return (make_sites(some, 2, link, "laplace"),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", thinned(["least_squares", "logit", "probit"], 2))
 def test_sums_find_a_model_as_good_as_rows(monkeypatch, waves, link) -> None:
     X, y = waves
@@ -101,6 +102,7 @@ def test_the_default_on_many_rows() -> None:
     assert loss < 0.24
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", thinned(["logit", "least_squares"]))
 def test_chunks_and_memory_maps(waves, tmp_path, link) -> None:
     X, y = waves
@@ -144,6 +146,7 @@ def test_labels_that_are_nearly_separated() -> None:
     assert model.log_evidence_ == pytest.approx(-2922.5, abs=5.0)  # as a fit to the rows finds
 
 
+@pytest.mark.slow
 def test_wide_kernels_do_not_fall_for_rounding() -> None:
     """Sums have half the digits: weights of 10⁸ that cancelled came out far ahead of all others."""
     rng = np.random.default_rng(0)
@@ -156,6 +159,7 @@ def test_wide_kernels_do_not_fall_for_rounding() -> None:
     assert model.score(X, y) > 0.95
 
 
+@pytest.mark.slow
 def test_weights_of_classes(waves) -> None:
     X, y = waves
     rare = (y == 0) | (np.arange(len(y)) % 20 == 0)
@@ -167,6 +171,7 @@ def test_weights_of_classes(waves) -> None:
     assert chunked.predict_proba(X[:500]) == pytest.approx(whole.predict_proba(X[:500]), abs=0.05)
 
 
+@pytest.mark.slow
 def test_ten_classes_in_one_pass(monkeypatch) -> None:
     rng = np.random.default_rng(0)
     centres = rng.uniform(-4, 4, (10, 2))
@@ -227,6 +232,7 @@ def test_chunks_that_cannot_be_fitted(waves) -> None:
     assert not hasattr(model, "classes_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", thinned(["least_squares", "logit"]))
 def test_extra_functions_with_many_rows(monkeypatch, waves, link) -> None:
     X, y = waves

@@ -94,6 +94,7 @@ class Listener:
         return self.steps == self.at
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])
 @pytest.mark.parametrize(
     "options", [{}, {"multi_class": "ovr"}, {"multi_class": "ovr", "n_jobs": 2}], ids=str

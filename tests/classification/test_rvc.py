@@ -105,6 +105,7 @@ class Watched(Sequential):
         return super().climb(problem, tol, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"link": "probit"}], ids=str)
 def test_one_model_for_each_class_in_threads(options):
     alone = classical(multi_class="ovr", **options).fit(X3, Y3)
@@ -115,6 +116,7 @@ def test_one_model_for_each_class_in_threads(options):
         assert_array_equal(getattr(parallel, name), getattr(alone, name))
 
 
+@pytest.mark.sampled
 def test_a_refit_forgets(several):
     model = clone(several).fit(X3, Y3).fit(X, Y)
     again = clone(several).fit(X, Y)
@@ -256,6 +258,7 @@ def test_iris():
 # scikit-learn around it
 
 
+@pytest.mark.slow
 def test_pipelines_and_searches():
     pipe = make_pipeline(StandardScaler(), classical(RBF(1.0)))
     assert cross_val_score(pipe, X, Y, cv=3).mean() > 0.8
@@ -277,6 +280,7 @@ def test_a_fold_without_a_class():
     assert np.all(scores > 0.5)
 
 
+@pytest.mark.sampled
 def test_parameters_and_copies(fitted):
     copy = clone(fitted)
     assert not hasattr(copy, "weights_") and copy.get_params() == fitted.get_params()
@@ -377,6 +381,7 @@ def test_solver_objects(name, solver):
     assert named.converged_ and named.score(X, Y) > 0.9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("prior", ["aic", "bic", "ric", 3.0, Gamma(1e-3, 1e-3)], ids=str)
 @pytest.mark.parametrize(("inputs", "labels"), [(X, Y), (X3, Y3)], ids=["two", "three"])
 def test_priors(inputs, labels, prior):
@@ -386,6 +391,7 @@ def test_priors(inputs, labels, prior):
     assert model.determined_.sum() <= flat.determined_.sum() + 1.0
 
 
+@pytest.mark.slow
 def test_names_and_numbers_of_priors():
     half = 0.5 * np.log(len(Y))
     for name, c in [("aic", 1.0), ("bic", half), ("ric", 2 * half), ("flat", 0)]:

@@ -34,6 +34,7 @@ def test_each_model_takes_its_columns(fitted, capsys):
     assert float(lines[1][1]) == pytest.approx(alone.rows[0]["nlpd"], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_classes(folder, classifier_file, capsys):
     argv = ["fit", "--task", "classification", "--folds", "0", "--length-scale", "2"]
     assert main([*argv, "-o", "c.skops"]) == 0

@@ -38,6 +38,7 @@ def rng():
     return np.random.default_rng(1)
 
 
+@pytest.mark.slow
 def test_csv(folder, capsys):
     write_csv("a.csv", {"day": [f"d{k}" for k in range(N)], "level": NOISY.tolist()})
     assert main(["denoise", "a.csv", "-o", "b.csv", "--coverage", "0.5"]) == 0
@@ -123,6 +124,7 @@ def test_npy(folder, capsys, dtype):
         assert_array_equal(values, expected)
 
 
+@pytest.mark.slow
 def test_npy_of_two_dimensions(folder, capsys):
     y = np.stack([NOISY, 0.1 * NOISY[::-1]])[:, ::4]
     np.save("a.npy", y)
@@ -153,6 +155,7 @@ def test_methods(folder, capsys, method):
     assert_array_equal(np.load("b.npy"), denoise(NOISY, method=method).signal)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("dtype", "scale", "offset"),
     [("u1", 50.0, 128.0), ("i2", 9000.0, 0.0), ("i4", 5e8, 0.0), ("f4", 0.4, 0.0)],
@@ -175,6 +178,7 @@ def test_wav(folder, capsys, rng, dtype, scale, offset):
         assert rms(error) < 0.6 * rms(noisy[:, k] - clean[:, k])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("channels", "dtype", "name"),
     [  # every pair of them; all three together are slow
@@ -226,6 +230,7 @@ def test_images(folder, capsys, rng, name, dtype, channels):
     assert_array_equal(back[:, :, 3:], values[:, :, 3:])  # alpha
 
 
+@pytest.mark.slow
 def test_float_tiff_with_gaps(folder, capsys, rng):
     values = (IMAGE + 0.05 * rng.standard_normal(IMAGE.shape)).astype("f4")
     values = values[::2, ::2]
@@ -238,6 +243,7 @@ def test_float_tiff_with_gaps(folder, capsys, rng):
     assert np.load("s.npy").shape == values.shape
 
 
+@pytest.mark.slow
 def test_std_of_an_image_with_alpha(folder, rng):
     values = rng.integers(0, 255, (16, 16, 4), dtype="u1")
     (folder / "a.png").write_bytes(imagecodecs.png_encode(values))
@@ -265,6 +271,7 @@ def shown(monkeypatch):
     return drawn
 
 
+@pytest.mark.slow
 def test_figures(folder, capsys, shown):
     samples = np.stack([NOISY, NOISY[::-1]], axis=1).astype("f4")
     wavfile.write("a.wav", 8000, samples)
@@ -445,6 +452,7 @@ def test_the_report_names_all_dictionaries(folder, capsys):
     )
 
 
+@pytest.mark.slow
 def test_colours_go_together(folder, monkeypatch, rng):
     values = rng.integers(0, 255, (16, 16, 4), dtype="u1")
     (folder / "a.png").write_bytes(imagecodecs.png_encode(values))

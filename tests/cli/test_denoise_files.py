@@ -38,6 +38,7 @@ def test_jpeg(folder, rng, output):
     assert rms(back - clean) < 0.6 * rms(values - clean)
 
 
+@pytest.mark.slow
 def test_pages_of_a_tiff(folder, capsys, rng):
     levels = np.array([1.0, 0.5, 0.2])[:, None, None]
     image = IMAGE[::2, ::2]
@@ -69,6 +70,7 @@ def test_flac_and_ogg_need_an_extra(folder, capsys, monkeypatch):
         fails(capsys, ["denoise", name, "-o", "b.wav"], r"soundfile: .*sparsebayes\[sound\]")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "kind", "output"),
     [
@@ -100,6 +102,7 @@ def long_ones(monkeypatch):
     monkeypatch.setattr(pieces, "_KEPT", 1 << 14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bits", [pytest.param(8, marks=pytest.mark.slow), 16, pytest.param(24, marks=pytest.mark.slow)]
 )

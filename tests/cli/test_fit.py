@@ -66,6 +66,7 @@ def test_options_reach_the_estimator(folder, capsys):
     assert "solver" in out and "em, prior bic, noise variance 2.25" in out and "CV" not in out
 
 
+@pytest.mark.slow
 def test_several_inputs_are_standardised(folder, capsys):
     X, y, _ = make_friedman1(60, random_state=0)
     rows = [",".join(map(str, row)) for row in np.column_stack([y, 1000 * X[:, :3]])]
@@ -123,6 +124,7 @@ def test_fit_reports_a_classification(folder, capsys):
     assert sorted(os.listdir("f")) == ["evidence.png", "fit.png"]
 
 
+@pytest.mark.slow
 def test_learned_length_scales_and_augment(folder, capsys):
     rng = np.random.default_rng(0)
     rows = [f"{a},{b},{np.sin(a)}" for a, b in rng.uniform(-3, 3, (40, 2))]
@@ -141,6 +143,7 @@ def test_learned_length_scales_and_augment(folder, capsys):
     assert persistence.load("m.skops")[-1].adapt is None
 
 
+@pytest.mark.slow
 def test_a_classification_tells_what_it_chose(folder, capsys):
     X, y = load_gases().data[:60], load_gases().target[:60]
     rows = [f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True)]
@@ -158,6 +161,7 @@ def test_a_classification_tells_what_it_chose(folder, capsys):
         assert persistence.load("m.skops")[-1].link_ == link
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("labels", "task", "told"),
     [
@@ -179,6 +183,7 @@ def test_the_task_is_chosen_and_told(folder, capsys, labels, task, told):
     assert hasattr(persistence.load("m.skops"), "classes_") == told.startswith("classification")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "labels",
     [
@@ -210,6 +215,7 @@ def test_labels_come_back_as_they_were_written(folder, capsys, labels):
     assert not whole or header[1:-1] == ["p_-1", "p_9", "p_10"]
 
 
+@pytest.mark.slow
 def test_options_of_a_classification_reach_the_estimator(folder, capsys):
     write(folder / "d.csv", labelled(["a", "b", "c"], n_rows=6))
     argv = ["fit", "d.csv", "--target", "y", "-o", "m.skops", "--length-scale", "10"]
@@ -228,6 +234,7 @@ def test_options_of_a_classification_reach_the_estimator(folder, capsys):
     assert np.ptp(persistence.load("m.skops").alpha_, axis=0).max() == 0
 
 
+@pytest.mark.slow
 def test_more_inputs_have_the_evidence_figure_only(folder):
     text = labelled(["u", "v"]).replace("x,y", "x,y,z,w").splitlines()
     write(
@@ -239,6 +246,7 @@ def test_more_inputs_have_the_evidence_figure_only(folder):
     assert os.listdir("f") == ["evidence.png"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("labels", "told"),
     [

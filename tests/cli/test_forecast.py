@@ -184,6 +184,7 @@ def test_what_was_chosen_is_told(tmp_path, monkeypatch, capsys):
     assert len(model.candidates_) > 1 and not re.search(r"\n(lags|noise std|one step)", out)
 
 
+@pytest.mark.slow
 def test_options_reach_the_mixture(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     counts = np.random.default_rng(0).poisson(2.0 + np.sin(T))
@@ -240,6 +241,7 @@ def test_all_rows_are_told_only_once(folder, capsys):
     assert len(read_csv("b.csv")["mean"]) == 60
 
 
+@pytest.mark.slow
 def test_figure(folder, capsys, monkeypatch):
     shown = []
     draw = ForecastDisplay.plot
@@ -261,6 +263,7 @@ def test_figure(folder, capsys, monkeypatch):
     assert shown[0].ax_.get_xlabel() == "year"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("argv", "message"),
     [

@@ -108,6 +108,7 @@ def reader_gone(argv, lines=0, **streams):
             process.stderr.close()
 
 
+@pytest.mark.slow
 def test_predictions_for_head(tmp_path, model_file):
     """More text than a pipe holds: the first write that nobody reads fails."""
     table = tmp_path / "big.csv"

@@ -42,6 +42,7 @@ def line(out, name):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("word", [*NOISES, "0.04"])
 def test_every_word_reaches_the_estimator(folder, capsys, word):
     out = fit(capsys, word, NORMAL)
@@ -87,6 +88,7 @@ def test_intervals_of_outliers_have_their_tails(folder, capsys):
     assert np.all(upper - lower < 2.0 * half)
 
 
+@pytest.mark.slow
 def test_cross_validation_asks_the_same_intervals(folder, capsys):
     out = fit(capsys, "student", OUTLIERS, "--length-scale", "3", "--folds", "4", "-o", "m.skops")
     model, inside = persistence.load("m.skops"), np.empty((2, N))
@@ -100,6 +102,7 @@ def test_cross_validation_asks_the_same_intervals(folder, capsys):
     assert narrow < right - 2.0  # with the quantiles of a normal distribution
 
 
+@pytest.mark.slow
 def test_noise_that_varies_is_told_with_its_range(folder, capsys):
     out = fit(capsys, "varying", VARYING)
     model = persistence.load("m.skops")
@@ -123,6 +126,7 @@ def test_noise_that_does_not_vary_is_told_too(folder, capsys):
     assert_allclose(float(found[1]), std, rtol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["student", "varying"])
 def test_several_targets_have_their_noise(folder, capsys, noise):
     y = {"a": OUTLIERS, "b": 100 * VARYING}
@@ -137,6 +141,7 @@ def test_several_targets_have_their_noise(folder, capsys, noise):
     assert levels[1] > 20 * levels[0]
 
 
+@pytest.mark.slow
 def test_several_inputs_are_standardised_for_the_noise_too(folder, capsys):
     u = np.random.default_rng(1).normal(size=N)
     write_csv("d.csv", {"x": 1000 * X, "u": u, "y": VARYING})
@@ -149,6 +154,7 @@ def test_several_inputs_are_standardised_for_the_noise_too(folder, capsys):
     assert "at the relevance vectors" in line(capsys.readouterr().out, "noise std")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("noise", "settings"),
     [

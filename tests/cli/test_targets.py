@@ -55,6 +55,7 @@ def told(report, name):
     return found
 
 
+@pytest.mark.slow
 def test_the_report_has_a_line_for_each_target(table, capsys):
     argv = ["fit", "d.csv", "--target", "a, b", "--features", "x", "--length-scale", "3"]
     assert main([*argv, "-o", "m.skops", "--folds", "3"]) == 0
@@ -87,6 +88,7 @@ def test_the_report_has_a_line_for_each_target(table, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_the_file_has_all_names_and_the_same_model(table, capsys):
     assert main(["fit", "d.csv", "--target", "b,a", *FAST, "-o", "m.skops", "--quiet"]) == 0
     record = persistence.load_record("m.skops")
@@ -138,6 +140,7 @@ def panels(monkeypatch, argv):
     return [figure.axes for figure in drawn]
 
 
+@pytest.mark.slow
 def test_one_input_has_a_curve_for_each_target(table, monkeypatch):
     argv = ["fit", "d.csv", "--target", "a,b,flat", *FAST, "--figures", "f", "--quiet"]
     fit, path = panels(monkeypatch, argv)
@@ -148,6 +151,7 @@ def test_one_input_has_a_curve_for_each_target(table, monkeypatch):
     assert height > width  # one above the other
 
 
+@pytest.mark.slow
 def test_several_inputs_have_errors_for_each_target(table, monkeypatch):
     argv = ["fit", "d.csv", "--target", "a,b,flat,count", "--task", "regression"]
     argv += ["--features", "x,u", "--length-scale", "2", "--folds", "0", "--quiet"]
@@ -181,6 +185,7 @@ def test_long_lists_of_targets_are_cut_short(folder, capsys):
     assert out.endswith("(6 more targets)\n")
 
 
+@pytest.mark.slow
 def test_a_name_with_a_comma_is_one_target(table, capsys):
     assert main(["fit", "d.csv", "--target", "a,b", *FAST, "-o", "m.skops"]) == 0
     assert "60 rows, target a,b\n" in capsys.readouterr().out
@@ -200,6 +205,7 @@ def test_names_are_read_like_a_row_of_the_table(table):
             read.named(text)
 
 
+@pytest.mark.slow
 def test_inputs_default_to_what_is_no_target(table, capsys):
     argv = ["fit", "d.csv", "--target", "a,b", "--quiet", "--folds", "0", "-o", "m.skops"]
     write_csv("d.csv", {name: table[name] for name in ("a", "x", "b", "u")})
@@ -234,6 +240,7 @@ def test_refusals(table, capsys, argv, message):
     fails(capsys, ["fit", "d.csv", *argv, "-o", "m.skops", "--figures", "f"], message)
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_targets_where_they_are_said_to_be(table, capsys):
     argv = ["fit", "d.csv", "--target", "b,count", "--task", "regression", *FAST]
     assert main(argv) == 0
@@ -254,6 +261,7 @@ def test_stored_names_that_do_not_fit_the_model(table, capsys):
             fails(capsys, argv, f"names the targets {listed}, but the model has 2; save it with")
 
 
+@pytest.mark.slow
 def test_targets_without_names_are_numbered(table, capsys):
     X, Y = table["x"][:, None], np.column_stack([table["a"], table["b"]])
     for name, first in ((None, "y0"), ("t", "t0")):

@@ -49,6 +49,7 @@ def test_the_mixture_has_noise_that_is_white_and_grey_is_one_channel():
     assert_allclose(mixture.unmix(matrix), np.eye(3), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_together_is_better_than_each_alone():
     truth, y = noisy()
     assert error(denoise(y, channel_axis=-1), truth) < 0.75 * error(denoise(y, axes=(0, 1)), truth)
@@ -66,6 +67,7 @@ def test_unequal_noise_is_balanced():
     assert np.all(inside.mean(axis=(0, 1)) > 0.85)
 
 
+@pytest.mark.slow
 def test_variances_of_channels_may_be_given():
     truth, y = noisy((5.0, 15.0, 40.0))
     given = denoise(y, channel_axis=-1, noise=[25.0, 225.0, 1600.0])
@@ -75,6 +77,7 @@ def test_variances_of_channels_may_be_given():
     assert_allclose(denoise(few, channel_axis=-1, noise=30.0).noise_variance, 30.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(method):
     truth, y = noisy()
@@ -84,6 +87,7 @@ def test_every_method(method):
     assert error(found, truth) < 0.5 * np.mean((y - truth) ** 2)
 
 
+@pytest.mark.slow
 def test_any_axis_and_stacks():
     y, other = (noisy(seed=seed)[1][:24, :24] for seed in (0, 1))
     options = {"dictionary": "haar", "n_shifts": 2}
@@ -116,6 +120,7 @@ def test_types():
     assert denoise(whole, **options).signal.dtype == np.float64
 
 
+@pytest.mark.slow
 def test_channels_without_noise_stay_as_they_are():
     y = noisy()[1][:16, :16]
     opaque = np.concatenate([y, np.full((16, 16, 1), 255.0)], axis=2)
@@ -141,6 +146,7 @@ def test_a_sample_missing_in_one_channel_is_missing_in_all():
     assert np.isfinite(found.signal).all() and np.isfinite(found.std).all()
 
 
+@pytest.mark.slow
 def test_an_image_with_channels_is_no_volume_without_a_word():
     y = noisy()[1][:12, :12]
     with pytest.warns(UserWarning, match="channel_axis=-1, else axes=") as caught:

@@ -65,6 +65,7 @@ def spread_out(offset, found):
 
 
 class TestEveryRoute:
+    @pytest.mark.sampled
     def test_arrays_are_like_the_input(self, case, found):
         y, _ = CASES[case]
         assert found.signal.shape == found.std.shape == y.shape
@@ -93,6 +94,7 @@ class TestEveryRoute:
         assert_allclose(some + rest + mean, found.signal, atol=1e-10)
         assert_array_equal(found.reconstruct([]), 0.0)
 
+    @pytest.mark.sampled
     def test_scale_and_shift(self, case, found):
         for factor, shift in ((250.0, -40.0), (1e-3, 7.0)):
             other = fit(case, factor, shift)
@@ -101,6 +103,7 @@ class TestEveryRoute:
             assert_allclose(other.noise_variance, factor**2 * found.noise_variance, rtol=1e-4)
             assert_array_equal(other.n_active, found.n_active)
 
+    @pytest.mark.sampled
     def test_the_same_twice_and_the_input_is_not_changed(self, case, found):
         y, options = CASES[case]
         given = y.copy()
@@ -109,6 +112,7 @@ class TestEveryRoute:
         assert_array_equal(again.std, found.std)
         assert_array_equal(given, y)
 
+    @pytest.mark.sampled
     def test_single_precision_is_kept(self, case, found):
         y, options = CASES[case]
         single = denoise(y.astype(np.float32), **options)
@@ -130,6 +134,7 @@ class TestEveryRoute:
         assert repr(found.dictionary) in repr(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "prior", [*thinned(["aic", "bic", "ric", 2.5], 2), Smoothness(1.5), Trace(1.5)]
 )
@@ -170,6 +175,7 @@ def test_noise_is_removed_and_found_by_the_evidence(name, snr):
     assert found.n_active < 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "method"),
     [
@@ -216,6 +222,7 @@ def test_a_few_missing_samples_change_little():
     assert abs(found.noise_variance / whole.noise_variance - 1) < 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_two_sources_are_told_apart(seed):
     t = np.arange(256) / 256
@@ -240,6 +247,7 @@ def test_bands_of_frequencies_can_be_chosen():
     assert_array_equal(found.reconstruct(4), found.reconstruct([4]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("axes", [0, 1, 2, (0, 1), (2, 0), (1, 2, 0), None])
 def test_axes(axes):
     y = np.random.default_rng(0).standard_normal((5, 3, 8)) + 5 * np.sin(np.arange(8))
@@ -287,6 +295,7 @@ def test_several_signals_of_a_union():
     assert_allclose(part, alone.parts[1], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", [np.asfortranarray, lambda y: y[::-1, ::-1].copy()[::-1, ::-1]])
 def test_memory_order_does_not_matter(layout):
     assert_allclose(denoise(layout(IMAGE)).signal, denoise(IMAGE).signal, atol=1e-12)

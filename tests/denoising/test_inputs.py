@@ -21,6 +21,7 @@ Y = make_signal("heavisine", 64, snr=5, random_state=0)[1]
 DICTIONARIES = ["sym8", "haar", "dct", "rbf", "haar + dct"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dictionary", DICTIONARIES)
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 9])
 def test_short_signals(dictionary, length):
@@ -33,6 +34,7 @@ def test_short_signals(dictionary, length):
     assert found.n_active <= found.coefficients.size
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dictionary", ["sym8", "dct"])
 def test_lengths_that_are_no_power_of_two(dictionary):
     for length in (999, 1000, 1001):
@@ -41,6 +43,7 @@ def test_lengths_that_are_no_power_of_two(dictionary):
         assert np.mean((found.signal - f) ** 2) < 0.1 * np.mean((y - f) ** 2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dictionary", DICTIONARIES)
 @pytest.mark.parametrize("value", [0.0, 3.7, -1e30, 1 / 3])
 def test_constant_signals(dictionary, value):
@@ -68,6 +71,7 @@ def test_one_sample_among_missing_ones():
     assert_array_equal(found.signal, 5.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", [1e-50, 1e-20, 1e20, 1e50])
 @pytest.mark.parametrize("case", ["sym8", "dct", "rbf", "gaps"])
 def test_huge_and_tiny_signals(scale, case):
@@ -87,6 +91,7 @@ def test_large_offsets(shift):
     assert_allclose(other.offset, shift + found.offset)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["int8", "uint16", "int64", "float16", "longdouble", ">f8"])
 def test_other_numbers(kind):
     y = np.round(5.0 * Y + 60.0).astype(kind)
@@ -96,6 +101,7 @@ def test_other_numbers(kind):
     assert_allclose(denoise(y.tolist()).signal, found.signal)
 
 
+@pytest.mark.slow
 def test_views_and_read_only_arrays():
     y = np.repeat(Y, 2)[::2]
     y.flags.writeable = False
@@ -176,6 +182,7 @@ def test_gaps_and_positions_that_do_not_fit():
     assert two.noise_variance.shape == (2,)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
@@ -228,6 +235,7 @@ def test_verbose(capsys):
 class TestDenoiser:
     X = np.stack([Y, Y[::-1] + 3.0, 0.1 * Y])
 
+    @pytest.mark.sampled
     @pytest.mark.parametrize("options", [{}, {"dictionary": "dct", "prior": "ric"}], ids=str)
     def test_rows_are_signals(self, options):
         model = Denoiser(**options)
@@ -249,6 +257,7 @@ class TestDenoiser:
         X[0, 10:13] = np.nan
         assert np.isfinite(Denoiser("haar").fit_transform(X)).all()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "model",
         [
@@ -267,6 +276,7 @@ class TestDenoiser:
         bad = [r for r in results if r["status"] not in ("passed", "skipped")]
         assert len(results) > 30 and bad == []
 
+    @pytest.mark.slow
     def test_pipeline_and_search(self):
         rng = np.random.default_rng(0)
         t = np.arange(64) / 64
@@ -282,6 +292,7 @@ class TestDenoiser:
         search.fit(X, np.arange(40) % 2)
         assert search.best_score_ > 0.9
 
+    @pytest.mark.slow
     def test_names_are_kept(self):
         frame = pd.DataFrame(self.X, columns=[f"t{k}" for k in range(64)])
         model = Denoiser().set_output(transform="pandas").fit(frame)

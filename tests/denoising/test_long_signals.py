@@ -48,6 +48,7 @@ def test_pieces_keep_every_sample_once(size, unit, reach):
         assert min(size, KEPT // 2) <= piece.last - piece.first < 2 * KEPT + unit
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dictionary", [Wavelet("db2"), Wavelet("sym8", 5), MDCT(500), DualTree()])
 def test_pieces_give_what_the_whole_gives_with_the_same_rules(y, dictionary):
     found = denoise(y, dictionary)
@@ -68,6 +69,7 @@ def test_pieces_give_what_the_whole_gives_with_the_same_rules(y, dictionary):
     assert abs(found.n_active - whole.kept) < 0.02 * found.n_active + 5
 
 
+@pytest.mark.slow
 def test_a_seam_is_not_seen(y, monkeypatch):
     found = denoise(y, "sym8")
     error = np.abs(found.signal - clean())
@@ -80,6 +82,7 @@ def test_a_seam_is_not_seen(y, monkeypatch):
         assert change[seam - 50 : seam + 50].max() < 0.1 * 0.3
 
 
+@pytest.mark.slow
 def test_the_same_as_one_fit_nearly(y, monkeypatch):
     found = denoise(y)
     monkeypatch.setattr(long_signals, "LONGEST", 1 << 30)
@@ -101,6 +104,7 @@ def test_what_is_rare_is_found(y):
     assert (denoise(spikes, "haar").signal[places] > 3.0).all()
 
 
+@pytest.mark.slow
 def test_memory_maps(y, tmp_path):
     np.save(tmp_path / "y.npy", y.astype(np.float32))
     mapped = np.load(tmp_path / "y.npy", mmap_mode="r")
@@ -113,6 +117,7 @@ def test_memory_maps(y, tmp_path):
     assert_array_equal(found.std, in_memory.std)
 
 
+@pytest.mark.slow
 def test_out_and_std_out(y, tmp_path):
     place = np.lib.format.open_memmap(tmp_path / "out.npy", "w+", np.float32, (N,))
     std = np.empty(N)
@@ -125,6 +130,7 @@ def test_out_and_std_out(y, tmp_path):
     assert_array_equal(np.load(tmp_path / "out.npy"), place)
 
 
+@pytest.mark.slow
 def test_out_of_short_signals_and_images():
     y = np.random.default_rng(0).standard_normal((4, 30))
     for values, options in ((y, {"n_shifts": 2}), (y, {"axes": 1}), (y[0], {"method": "sparse"})):
@@ -136,6 +142,7 @@ def test_out_of_short_signals_and_images():
         assert_array_equal(std, plain.std.astype(np.float32))
 
 
+@pytest.mark.slow
 def test_integers_and_columns(y):
     whole = np.rint(1000 * y).astype(np.int16)
     found = denoise(whole, "haar")
@@ -144,6 +151,7 @@ def test_integers_and_columns(y):
     assert_array_equal(denoise(columns[:, 0], "haar").signal, found.signal)
 
 
+@pytest.mark.slow
 def test_coefficients_are_there_when_asked_for(y):
     found = denoise(y, "haar")
     assert "transform" not in found.fits[0].__dict__  # nothing of the size of the signal is made

@@ -170,6 +170,7 @@ def test_coefficients_of_any_shape():
     assert chosen[0].any() and not chosen[1].any()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "dictionary", [Sines(), Tents(), *(u for u, _ in UNIONS.values())], ids=repr
 )
@@ -204,6 +205,7 @@ def test_errors_are_judged_by_an_orthonormal_member_with_places(monkeypatch):
     assert asked == {(True, True)}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", UNIONS)
 def test_unions(name):
     dictionary, labels = UNIONS[name]
@@ -213,6 +215,7 @@ def test_unions(name):
     assert dictionary.label == " + ".join(labels)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["signal", "coefficients", "shrinkage", "parts"])
 @pytest.mark.parametrize("dictionary", [Sines(), "dct" + Tents()], ids=repr)
 def test_displays(kind, dictionary):

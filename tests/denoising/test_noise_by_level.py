@@ -44,6 +44,7 @@ def errors(name, kind, seed):
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("kind", "most"), [("white", 1.12), (0.6, 0.5), (0.9, 0.65), ("pink", 0.8)]
 )

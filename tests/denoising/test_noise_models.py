@@ -50,6 +50,7 @@ def test_slopes(read_noise):
     assert np.all(roots.slope(np.array([-3.0, 0.0])) > 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.3, 3.0, 100.0])
 def test_counts(scale):
     truth, y = counts(scale)
@@ -84,6 +85,7 @@ def test_no_counts_at_all():
     assert np.all(np.isfinite(found.std))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", thinned(["lognormal", "gamma", "exponential"]))
 def test_noise_that_multiplies(kind):
     rng, truth = np.random.default_rng(0), 5.0 * np.exp(RATE)
@@ -102,6 +104,7 @@ def test_noise_that_multiplies(kind):
     assert np.mean(errors) < 0.12 and np.mean(bands) > 0.8
 
 
+@pytest.mark.slow
 def test_factors_change_the_units_only():
     y = np.exp(RATE) * np.random.default_rng(0).gamma(4.0, 0.25, T.size)
     found, other = (denoise(c * y, noise_model="multiplicative") for c in (1.0, 1e6))
@@ -111,6 +114,7 @@ def test_factors_change_the_units_only():
     assert_allclose(denoise(np.full(32, 3.0), noise_model="multiplicative").signal, 3.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", ["poisson", "multiplicative"])
 def test_types_channels_and_gaps(model):
     rng = np.random.default_rng(0)

@@ -77,6 +77,7 @@ def test_every_orthogonal_wavelet(rng):
             assert_allclose(transform.synthesise(transform.analyse(y)), y, atol=1e-8)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("shape", SMALL, ids=ids)
 def test_adjoint_and_orthonormality(name, shape, rng):
@@ -93,6 +94,7 @@ def test_adjoint_and_orthonormality(name, shape, rng):
         assert_allclose(np.sum(phi**2, axis=0), 1.0, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("shape", SMALL, ids=ids)
 def test_squares(name, shape, rng):

@@ -135,6 +135,7 @@ def test_entry_is_met_within_two_spreads_or_a_tenth():
     assert table.met(109.0, (100.0, 0.1)) and not table.met(111.0, (100.0, 0.1))
 
 
+@pytest.mark.slow
 def test_table_of_small_blocks(tmp_path, monkeypatch):
     sinc = [block for block in table.BLOCKS if block.signal == "sinc"]
     printed = replace(sinc[1], rows=sinc[1].rows[2:3])
@@ -180,6 +181,7 @@ def test_polynomials_are_fitted_by_least_squares_and_by_ridge():
     assert_allclose(polynomials.fitted(x, t, x, 6, 0.23, 3.0), wide @ weights, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_polynomials_of_few_draws(tmp_path):
     rows = small_run("schmolck2008.polynomials", tmp_path / "r", 3)
     three, nine, twenty = (float(rows[f"M = {m}: median MSE"][2]) for m in polynomials.NUMBERS)

@@ -30,6 +30,7 @@ def test_unknown_name_is_an_error_that_lists_the_known(tmp_path, capsys):
     assert not streams.out and not (tmp_path / "r").exists()
 
 
+@pytest.mark.slow
 def test_tiny_run_prints_and_writes_the_same_table(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     arguments = [
@@ -122,6 +123,7 @@ def small(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "COSTS", (1.0,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
@@ -212,6 +214,7 @@ def test_calibration_error_counts_what_is_too_sure():
     assert np.isclose(from_svc.calibration_error(probability, labels), 0.15)
 
 
+@pytest.mark.slow
 def test_sets_without_data_are_left_out_and_named(small, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     (tmp_path / "raetsch_thyroid.npz").unlink()

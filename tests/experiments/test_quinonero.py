@@ -36,6 +36,7 @@ def test_evidence_of_a_ridge_is_that_of_a_normal_distribution():
     assert error < 1e-5 * np.linalg.norm(slope)
 
 
+@pytest.mark.slow
 def test_toy_figures_of_few_draws(tmp_path):
     pytest.importorskip("matplotlib")
     name = "quinonero2004.toy"

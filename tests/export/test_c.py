@@ -42,6 +42,7 @@ def test_every_operation_has_its_c():
     assert C_OPERATIONS.keys() == OPERATIONS.keys()
 
 
+@pytest.mark.sampled
 @needs_compiler
 @pytest.mark.parametrize("name", thinned(MODELS, 2))
 def test_compiled_code_is_the_model(name):
@@ -52,6 +53,7 @@ def test_compiled_code_is_the_model(name):
     assert size >= 0
 
 
+@pytest.mark.sampled
 @needs_compiler
 @pytest.mark.parametrize("name", thinned(sorted(MODELS.keys() - COARSE)))
 def test_single_precision(name):
@@ -72,6 +74,7 @@ def test_mean_alone(name):
     assert len(text) <= len(to_c(fitted)["model.c"])
 
 
+@pytest.mark.sampled
 @needs_compiler
 @pytest.mark.parametrize("dtype", ["double", "float"])
 @pytest.mark.parametrize("name", ["sensor", "several targets", "classes", "no functions"])
@@ -105,6 +108,7 @@ def test_signatures():
     assert "p[0]: a" in classes and "#define FLOWER_CLASSES 3" in classes
 
 
+@pytest.mark.slow
 def test_single_precision_has_no_double():
     for name in MODELS.keys() - COARSE:
         code = to_c(model(name), dtype="float")["model.c"].split("#if defined")[0]

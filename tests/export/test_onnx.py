@@ -123,6 +123,7 @@ def assert_regression(found, model, new, dtype, scale):
     assert np.abs(found["std"] - std).max() < LIMIT[dtype] * scale
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_regression(name):
     model = REGRESSIONS[name].fit(X, Y)
@@ -135,6 +136,7 @@ def test_regression(name):
             assert_regression(found, model, NEW, dtype, Y.std())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_the_zoo(name, dtype):
@@ -152,6 +154,7 @@ def test_models_of_the_zoo(name, dtype):
     assert largest_difference(found, right) < limits[dtype]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", [{}, {"augment": True}], ids=str)
 def test_several_targets(options):
     model = RVR(**plain, **options).fit(X, TWO)
@@ -166,6 +169,7 @@ def test_no_functions():
     assert_regression(exported(model, NEW, "double"), model, NEW, "double", 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFICATIONS)
 def test_classification(name):
     model, y = CLASSIFICATIONS[name]
@@ -180,6 +184,7 @@ def test_classification(name):
         np.testing.assert_array_equal(found["label"], model.predict(NEW))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
@@ -225,6 +230,7 @@ def test_powers_of_inputs():
     assert_regression(exported(model, NEW), model, NEW, "float", Y.std())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("with_inputs", [False, True])
 def test_forecaster(with_inputs):
     t = np.arange(80)
@@ -264,6 +270,7 @@ def test_inputs_far_from_zero():
         assert_regression(exported(model, new, dtype), model, new, dtype, Y.std())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("opset", [13, 15, 18, 21])
 def test_opset(opset, line):
     graph = to_onnx(line, opset=opset)
@@ -402,6 +409,7 @@ def test_the_missing_extra_is_named(missing, monkeypatch):
         to_onnx(model)
 
 
+@pytest.mark.slow
 def test_onnx_is_imported_where_it_is_used():
     code = "import sys, sparsebayes.export; print('onnx' in sys.modules, 'skl2onnx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -98,6 +98,7 @@ def refused(fitted, *words):
         assert word in str(error.value)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_exported_is_told():
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:40, :2], y[:40]
@@ -122,6 +123,7 @@ def test_one_step_is_the_forecast(name):
     np.testing.assert_allclose(found, fitted.predict(1, return_std=True), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_searches_and_pipelines_within_pipelines():
     X, y = load_diabetes(return_X_y=True)
     X, y = 20.0 * X[:60], y[:60]

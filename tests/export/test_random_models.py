@@ -94,6 +94,7 @@ def drawn(count):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_compiler
 @drawn(10)
 @given(settings_of_models())

@@ -34,6 +34,7 @@ def model(request):
     return model.set_params(difference=request.param).fit(Y[:120], X[:120])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["exact", "naive", "taylor"])
 def test_all_origins_at_once_are_forecasts_one_by_one(model, method):
     result = model.backtest(Y, 5, step=9, X=X, methods=method)
@@ -76,6 +77,7 @@ def test_scores_of_lognormal_forecasts():
     np.testing.assert_allclose([level_mean, level_std], [frozen.mean(), frozen.std()])
 
 
+@pytest.mark.slow
 def test_propagation_is_better_than_the_naive_way(model):
     y, inputs = process(400, 7)
     methods = ["exact", "naive", "monte_carlo"]

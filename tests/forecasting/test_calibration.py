@@ -101,6 +101,7 @@ def test_coverage_comes_nearer_to_what_is_asked_for():
     assert np.mean(inside[None]) + 0.05 < np.mean(inside[15]) <= 1.0
 
 
+@pytest.mark.slow
 def test_factors_are_those_of_held_out_forecasts():
     """One origin and step after another, without the code that does it at once."""
     y = drifting(60)
@@ -137,6 +138,7 @@ def test_inputs_of_held_out_steps_are_used():
     assert lagged.calibration_.max() < 1.3
 
 
+@pytest.mark.slow
 def test_the_estimator_is_not_calibrated_besides():
     _, model = pair(drifting(), calibrate=10)
     assert model.estimator_.calibrate is None and model.estimator_.calibration_ == 1.0

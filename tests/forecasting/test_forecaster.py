@@ -97,6 +97,7 @@ def test_the_default_is_linear_where_nothing_speaks_against_it():
         np.testing.assert_array_equal(model.predict(5), linear.predict(5))
 
 
+@pytest.mark.slow
 def test_the_default_is_curved_where_the_series_is():
     y = chaos()
     model = Forecaster(lags=1, **PLAIN).fit(y[:300])
@@ -159,6 +160,7 @@ def test_kinds_of_numbers(kind):
     np.testing.assert_allclose(model.fit(given).predict(3), expected)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("difference", [None, [1], [1, 4]])
 @pytest.mark.parametrize("method", ["exact", "naive", "monte_carlo"])
 def test_scale_and_shift(difference, method):
@@ -406,6 +408,7 @@ def test_conventions(fitted):
     np.testing.assert_array_equal(y, before)
 
 
+@pytest.mark.slow
 def test_pandas_is_not_needed():
     code = BLOCK.format(blocked={"pandas"}) + (
         "import numpy as np\n"

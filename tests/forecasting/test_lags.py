@@ -100,6 +100,7 @@ def seasonal(n=120, seed=0):
     return 100 * np.exp(0.01 * t + months[t % 12] + 0.02 * shock)
 
 
+@pytest.mark.slow
 def test_chosen_for_a_growing_season():
     for season in (12, 1):  # told by the dates, or found
         choice = auto(seasonal(), season)
@@ -138,6 +139,7 @@ def test_chosen_for_an_autoregression():
     assert all(lag % 3 == 0 for lag in auto(y[:80], step=3).lags)
 
 
+@pytest.mark.slow
 def test_what_is_given_stays():
     y = seasonal(60)
     assert auto(y, lags=(1, 5)).lags == (1, 5)

@@ -55,6 +55,7 @@ def test_missing_values_cost_little(complete):
     assert whole < 2.0  # the season alone is 5.7
 
 
+@pytest.mark.slow
 def test_what_was_not_seen_lately_is_less_sure(complete):
     model, y = complete
     late = y[:180].copy()
@@ -66,6 +67,7 @@ def test_what_was_not_seen_lately_is_less_sure(complete):
     assert np.isnan(ended.y_[-10:]).all() and len(ended.y_) == 180
 
 
+@pytest.mark.slow
 def test_gaps_of_any_length_have_forecasts():
     y = seasonal(180)
     y[60:150] = np.nan
@@ -88,6 +90,7 @@ def test_missing_times_are_missing_values():
     assert one.index_.equals(y.index) and one.predict(6).index[0] == pd.Timestamp("2020-01-01")
 
 
+@pytest.mark.slow
 def test_updates_are_a_longer_record(complete):
     """Values, missing ones and skipped times: all the same as one record from the beginning."""
     y = seasonal(192, seed=3)
@@ -113,6 +116,7 @@ def test_updates_are_a_longer_record(complete):
     np.testing.assert_allclose(known["auto"].mean[0], part[0], atol=0.1 * part[1].max())
 
 
+@pytest.mark.slow
 def test_paths_have_the_moments_and_quantiles_of_forecasts(complete, broken):
     for model in (complete[0], broken):
         mean, cov = model.predict(6, return_cov=True)
@@ -129,6 +133,7 @@ def test_paths_have_the_moments_and_quantiles_of_forecasts(complete, broken):
         np.testing.assert_allclose(drawn[1], std, rtol=0.04)
 
 
+@pytest.mark.slow
 def test_backtests_are_forecasts(complete):
     model, y = complete
     result = model.backtest(y, 5, step=3, methods=["auto", "monte_carlo"], n_paths=4000)
@@ -172,6 +177,7 @@ def test_what_was_chosen_is_told(complete):
     assert (model.calibration_ >= 1).all()
 
 
+@pytest.mark.slow
 def test_bands_have_their_coverage():
     inside = []
     for seed in range(4):
@@ -242,6 +248,7 @@ def test_given_seasons_are_those_of_dates():
     np.testing.assert_array_equal(given.predict(60), told.predict(60))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 8, 10, 12])
 def test_short_series(n):
     rng = np.random.default_rng(n)

@@ -52,6 +52,7 @@ def single(name, X=None, **options):
     return Forecaster(**MODEL | options).fit(WIDE[name].dropna(), X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 1, 2])
 def test_each_series_is_forecast_as_if_alone(n_jobs):
     model = Forecaster(n_jobs=n_jobs, random_state=0).fit(WIDE)
@@ -117,6 +118,7 @@ def test_a_dask_cluster(processes):
     assert_array_equal(mean["c"], single("c").predict(H))
 
 
+@pytest.mark.slow
 def test_a_panel_in_place_of_a_series():
     model = Forecaster(**MODEL).fit(WIDE["a"])
     model.fit(WIDE)
@@ -138,6 +140,7 @@ def test_errors_name_the_series(n_jobs):
         Forecaster(n_jobs=n_jobs).fit(short)
 
 
+@pytest.mark.slow
 def test_other_errors_of_ours_name_it_too():
     with pytest.raises(ValueError, match=r"^Series 'c': y has 7 .*no root|^Series 'c': y has -7"):
         Forecaster(transform="sqrt").fit(WIDE.assign(c=-7.0))
@@ -152,11 +155,13 @@ class Failing(RVR):
         raise KeyError("nothing")
 
 
+@pytest.mark.slow
 def test_other_errors_name_the_series_too():
     with pytest.raises(RuntimeError, match=r"^Series 'a': KeyError: 'nothing'"):
         Forecaster(Failing("linear"), lags=1).fit(WIDE)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_warnings_name_the_series(n_jobs):
     with warnings.catch_warnings(record=True) as caught:
@@ -196,6 +201,7 @@ def test_progress(capsys, monkeypatch):
 # Inputs.
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("y", [WIDE, LEVELS, LONG], ids=["wide", "levels", "long"])
 def test_inputs_that_all_series_share(y):
     id = "shop" if y is LONG else None
@@ -232,6 +238,7 @@ def test_inputs_without_times_of_a_table_that_leaves_some_out():
     assert_array_equal(model.predict(H, INPUTS[N:])["c"], alone.predict(H, INPUTS[N:]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", ["levels", "long", "indexed"])
 def test_inputs_of_each_series(form):
     known = OWN[OWN.index.get_level_values(1) < MONTHS[N]]
@@ -272,6 +279,7 @@ def test_series_that_end_at_different_times():
     assert_array_equal(found["a"], alone.predict(H, SHARED[N - 4 : N - 1]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("call", "match"),
     [
@@ -341,6 +349,7 @@ def test_updates_of_some_series():
     assert list(counted.forecasters_["c"].index_[-2:]) == [34, 35]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("new", "match"),
     [

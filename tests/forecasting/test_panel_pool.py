@@ -35,6 +35,7 @@ def chaotic(n=25, count=30, seed=0):
     return rng.uniform(1, 10, count) * y[60:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "model", "steps"),
     [
@@ -99,6 +100,7 @@ def test_series_of_different_lengths_with_gaps_and_inputs():
     assert set(model.simulate(2, 5, X[41:])) == set("abcdef")
 
 
+@pytest.mark.slow
 def test_nothing_reaches_further_than_the_shortest_series():
     pattern = np.tile(np.random.default_rng(3).uniform(-100, 100, 12), 5)
     y = pattern[:, None] + oscillating(60, 8)
@@ -131,6 +133,7 @@ def test_the_law_is_chosen_by_all_series():
     assert choose_common(records, (), 1, 1, Choice(None, None, None), reach=2).lags == (1,)
 
 
+@pytest.mark.slow
 def test_many_rows_are_sampled_with_the_seed(monkeypatch):
     y = oscillating(60, 20)
     every = Forecaster(pool=True, **GIVEN).fit(y).predict(1)

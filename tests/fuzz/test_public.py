@@ -45,6 +45,7 @@ def is_an_option(name):
     return inspect.isclass(NAMES[name]) and is_called(name) and name not in {*MADE, *given_data}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name in NAMES if is_an_option(name)])
 def test_what_is_made_is_tried_out(name):
     """If this fails for a new kind of option: say in USES what it is for."""

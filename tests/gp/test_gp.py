@@ -230,6 +230,7 @@ def test_selection_draws_candidates_and_refuses_dependent_ones():
     assert sorted(some) == list(range(7))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("selection", ["evidence", "posterior", "random"])
 def test_fit_learns_and_repeats_itself(selection):
     inputs, y = make(200, 2)
@@ -253,6 +254,7 @@ def test_fit_learns_and_repeats_itself(selection):
     )
 
 
+@pytest.mark.slow
 def test_turns_gain_evidence_over_a_random_support_set():
     inputs, y = make(300, 2)
     values = [
@@ -297,6 +299,7 @@ def test_only_what_is_free_is_learned():
     assert model.noise_variance_ == 0.3 and model.kernel_ != kernel
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", [1e-20, 1e-6, 1e6, 1e20])
 def test_units_do_not_matter(scale):
     model = ReducedRankGPR(n_support=15, random_state=0).fit(X, Y)
@@ -466,6 +469,7 @@ def test_leave_one_out_options():
         loo_log_predictive(None, X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [

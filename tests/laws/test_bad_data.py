@@ -182,6 +182,7 @@ ODD = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize(
     "model",

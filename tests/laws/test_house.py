@@ -74,6 +74,7 @@ def test_contracts_are_kept():
     assert not broken, text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("file", "line", "name"),
     [
@@ -116,6 +117,7 @@ def foreign_private_names(text, capability):
                 yield path
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "path", python_files("sparsebayes"), ids=lambda p: str(p.relative_to(PACKAGE))
 )

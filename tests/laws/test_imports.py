@@ -52,6 +52,7 @@ def test_names_without_scikit_learn():
     assert run(code).startswith("1.0 Flat()")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statements",
     [

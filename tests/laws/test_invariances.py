@@ -121,6 +121,7 @@ def test_same_seed_same_bits(solver, prior, name):
             assert_array_equal(one, two)
 
 
+@pytest.mark.slow
 def test_only_subspace_draws(data):
     X, y = data
     for solver in SOLVERS[:3]:
@@ -131,6 +132,7 @@ def test_only_subspace_draws(data):
     assert not np.array_equal(drawn[0].evidence_path_, drawn[1].evidence_path_)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", [1e6, 1e-6])
 def test_scaled_targets(case, plain, scale):
     X, y, _ = case
@@ -154,6 +156,7 @@ def test_shifted_targets(case, plain):
     assert_allclose(model.log_evidence_, plain.log_evidence_, rtol=1e-6)
 
 
+@pytest.mark.sampled
 def test_duplicated_basis_function(solver, case):
     X, y, prior = case
     columns = np.column_stack([np.ones(len(X)), RBF().fit(X).columns(X)])
@@ -167,6 +170,7 @@ def test_duplicated_basis_function(solver, case):
         assert_array_equal(twice.relevance_, model.relevance_)  # the first of equals is kept
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("basis", "doubled"),
     [
@@ -215,6 +219,7 @@ def test_permuted_samples_of_fixed_functions(solver, case, basis):
     assert_array_equal(permuted.relevance_, model.relevance_)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS[:3])
 def test_permuted_functions(solver, prior):
     X, y = friedman()
@@ -231,6 +236,7 @@ def test_scaled_inputs(case, plain):
     assert_same(predict(scaled, 4096.0 * X), predict(plain, X))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", [1e6, 1e-6])
 def test_scaled_functions(solver, prior, scale):
     X, y = friedman()
@@ -244,6 +250,7 @@ def test_scaled_functions(solver, prior, scale):
 
 
 # All rows twice could be interpolated where the noise is free: equal replicates say there is none.
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("period", "fixed"), [(3, False), (1, True)], ids=["some rows", "all rows"]
 )

@@ -82,6 +82,7 @@ def kind(request):
     return request.param
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_laws(solver, kind, prior):
@@ -148,6 +149,7 @@ def test_max_iter_cuts(solver, kind):
     assert solution.stop is Stop.MAX_ITER and not solution.stop.converged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [pytest.param(k, marks=[pytest.mark.slow] * (k not in ("logit", "probit"))) for k in SITES],

@@ -58,6 +58,7 @@ def differences(chain, slab, inclusion, noise, *, length, seed=0):
     return scores(draw_moments(sampler, length), small_moments(slab, inclusion, noise))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chain", "slab", "inclusion", "noise"), QUICK, ids=map("-".join, QUICK))
 def test_moments_are_those_of_the_posterior(chain, slab, inclusion, noise):
     found = differences(chain, slab, inclusion, noise, length=350)
@@ -134,6 +135,7 @@ def wide_cells():
     return scores(draw_moments(chain, 350), small_moments("per_alpha", "fixed", "given"))
 
 
+@pytest.mark.slow
 def test_wide_cells_cost_nothing_but_rejections(monkeypatch):
     assert np.abs(wide_cells()).max() < 4.0
     monkeypatch.setattr(GibbsChain, "_excess", lambda self, steps, functions, x: np.zeros(len(x)))
@@ -184,6 +186,7 @@ def p_values(chain, n_draws, thin):
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("slab", ["smooth", pytest.param("gamma", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", BOTH)
 def test_without_data_the_prior_comes_back(name, slab):
@@ -229,6 +232,7 @@ def simulate(name, slab, rng):
     return BOTH[name](posterior, rng), (active, x, beta), f, values, scaled
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("slab", ["flat", "gamma"])
 @pytest.mark.parametrize("name", BOTH)
 def test_sweeps_from_the_truth_leave_parameters_and_data_jointly_as_they_were(name, slab):
@@ -272,6 +276,7 @@ def test_truth_is_as_likely_at_any_rank_among_draws(name, slab):
         assert chisquare(counts).pvalue > 1e-3, counts
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CHAINS)
 def test_same_seed_same_chain(name):
     posterior = small_posterior("smooth")

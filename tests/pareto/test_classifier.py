@@ -48,6 +48,7 @@ def test_a_part_of_each_class_is_held_out():
         assert_array_equal(model.counts_, [[80 - counts[0], 10 - counts[1]], counts])
 
 
+@pytest.mark.slow
 def test_front_is_ordered_undominated_and_has_the_constants(model):
     front = model.front_
     keys = list(zip(front.fpr, front.tpr, front.complexity, strict=True))
@@ -82,6 +83,7 @@ def test_rates_are_those_of_predictions():
     assert_array_equal(new.complexity, model.front_.complexity)
 
 
+@pytest.mark.slow
 def test_weights_are_scaled_and_make_the_decision(model):
     whole = small(validation_fraction=None).fit(X, LABELS)
     scores = whole.basis_.columns(X) @ whole.weights_.T
@@ -108,6 +110,7 @@ def test_front_is_no_worse_than_the_machine_it_starts_from():
     assert hull_area(few.fpr, few.tpr) > hull_area(own.fpr, own.tpr) + 0.001
 
 
+@pytest.mark.slow
 def test_seeds_take_the_length_scales_of_the_machine():
     wide = X * [1.0, 1000.0]
     model = small(validation_fraction=None, n_evaluations=200).fit(wide, Y)
@@ -117,6 +120,7 @@ def test_seeds_take_the_length_scales_of_the_machine():
     assert_allclose(np.exp(given.basis_.log_scales()), 0.4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("penalty", ["l0+", "l1", "smoothness"])
 @pytest.mark.parametrize("seeds", ["rvc", None])
 def test_evolution_finds_good_classifiers(penalty, seeds):
@@ -134,6 +138,7 @@ def test_more_evaluations_never_lose():
     assert hull_area(long.fpr, long.tpr) > hull_area(short.fpr, short.tpr)
 
 
+@pytest.mark.slow
 def test_same_seed_same_front_whatever_the_global_state(model):
     np.random.seed(7)  # noqa: NPY002
     before = np.random.get_state()  # noqa: NPY002
@@ -147,6 +152,7 @@ def test_same_seed_same_front_whatever_the_global_state(model):
     assert other.front_.tobytes() != model.front_.tobytes()
 
 
+@pytest.mark.slow
 def test_without_intercept():
     model = small(bias=False).fit(X, Y)
     assert_array_equal(model.intercepts_, 0)
@@ -262,6 +268,7 @@ def test_evaluation_needs_both_classes(model):
         model.evaluate(X[:3], ["no", "no", "no"])
 
 
+@pytest.mark.slow
 def test_a_class_of_one_sample_is_fine_without_a_split():
     model = small(validation_fraction=None).fit(X, np.eye(160)[0].astype(int))
     assert model.front_.tpr.max() == 1
@@ -297,6 +304,7 @@ def test_round_trip(model, tmp_path):
     assert again.choose(max_kernels=2) == model.choose(max_kernels=2)
 
 
+@pytest.mark.slow
 def test_without_extras_only_fit_fails_and_names_the_one_it_needs():
     code = BLOCK.format(blocked={"pymoo", "autograd", "matplotlib", "skops"}) + (
         "from sparsebayes import ParetoClassifier\n"
@@ -307,6 +315,7 @@ def test_without_extras_only_fit_fails_and_names_the_one_it_needs():
     assert 'pip install "sparsebayes[pareto]"' in run(code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

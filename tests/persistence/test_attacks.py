@@ -202,6 +202,7 @@ def imported(path):
 SOURCES = sorted(ROOT.rglob("*.py"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)
 def test_names_through_every_module(canary, refused, path):
     """A name that begins with ours may lead anywhere."""
@@ -236,6 +237,7 @@ def test_files_of_other_versions_are_not_looked_into(content, canary, refused, v
     refused(closed(schema, members), f"has format version {version}, written by sparsebayes")
 
 
+@pytest.mark.slow
 def test_the_attacks_are_real(content, canary):
     """Loaded by skops without its audit, most of these files do run code."""
     assert not sings(canary, content)

@@ -45,6 +45,7 @@ def sinc():
     return RVR(RBF(2.0)).fit(X, y), X
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["rbf", "linear_spline", "polynomial"])
 @pytest.mark.parametrize("prior", ["flat", "bic", 0.5])
 def test_round_trip(tmp_path, basis, prior):
@@ -80,6 +81,7 @@ LABELS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("labels", "options"),
     [
@@ -278,6 +280,7 @@ def test_processes_and_forecasters(tmp_path):
     assert_array_equal(persistence.load(tmp_path / "model.skops").predict(3), forecaster.predict(3))
 
 
+@pytest.mark.slow
 def test_mixtures_of_forecasts(tmp_path):
     """Loaded ones go on as the fitted ones would, to the bit."""
     rng = np.random.default_rng(0)

@@ -254,7 +254,9 @@ def test_every_class_of_scikit_learn():
 
 
 def test_the_documentation_has_the_list():
-    text = (Path(__file__).parents[2] / "docs" / "howto" / "save_and_load.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "howto" / "save_and_load.md").read_text(
+        encoding="utf-8"
+    )
     theirs = [name for name in trusted._CLASSES if name.startswith("sklearn.")]
     told = set(re.findall(r"`(\w+)`", text))
     assert {name.rpartition(".")[2] for name in (*theirs, *trusted._FUNCTIONS)} <= told

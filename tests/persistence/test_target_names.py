@@ -54,6 +54,7 @@ def test_no_name_at_all_is_refused_and_nothing_is_written(tmp_path, model):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["estimate", "varying", StudentT(), StudentT(4.0), [0.01, 1.0]])
 def test_several_targets_and_their_noise_come_back(tmp_path, noise):
     model = RVR(RBF(2.0), noise=noise).fit(X, BOTH)

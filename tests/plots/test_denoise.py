@@ -153,6 +153,7 @@ def test_image():
     assert_array_equal(parts.images_[0].get_array(), found.parts[0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("axes", [0, 1])
 def test_one_of_several_signals(kind, axes):
@@ -167,6 +168,7 @@ def test_one_of_several_signals(kind, axes):
                 assert_array_equal(a.get_data(), b.get_data())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_samples_constant_ones_and_few(kind):
     # A legend in the best place would warn that it takes long.

@@ -82,6 +82,7 @@ def test_several_targets_and_a_table(data):
     assert shown.axes_[1].get_xlabel() == "dose"
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn(data):
     X, y = data
     model = RVR(adapt=None).fit(X, y)

@@ -172,6 +172,7 @@ def test_draws_of_the_choices_part_all_samples(name, size, total, five_sets):
     assert not np.array_equal(first[0], second[0])
 
 
+@pytest.mark.slow
 def test_snake_experiment_on_small_data(tmp_path, monkeypatch):
     monkeypatch.setattr(gauss_snake, "N_TRAIN", 60)
     monkeypatch.setattr(gauss_snake, "N_TEST", 300)

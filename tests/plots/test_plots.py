@@ -183,6 +183,7 @@ def test_data_are_drawn_by_class(blobs):
     assert_array_equal(display.data_[0].get_offsets(), X)
 
 
+@pytest.mark.slow
 def test_classifiers_circle_their_relevance_vectors(moons):
     model, X, y = moons
     display = ClassificationDisplay.from_estimator(model, X[:9], y[:9], grid_resolution=10)

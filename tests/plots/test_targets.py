@@ -196,6 +196,7 @@ def test_calibration_with_outliers_asks_the_same_distribution(robust):
     assert_allclose(CalibrationDisplay.from_predictions(y, mean, std, nu=3.0).pit, expected)
 
 
+@pytest.mark.slow
 def test_the_band_of_noise_that_varies_is_the_prediction():
     y = SINC + np.random.default_rng(1).normal(scale=np.exp(0.3 * X[:, 0] - 2.0))
     model = RVR(RBF(2.0), noise="varying").fit(X, y)

@@ -28,6 +28,7 @@ def splines():
     return tuple(fits)
 
 
+@pytest.mark.slow
 def test_the_mean_stays_and_the_bars_cover(pair):
     model, classical = pair
     assert classical.calibration_ == 1.0 and classical.left_out_variance_ == 0.0
@@ -109,6 +110,7 @@ def test_augmented_bars_too():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", [lambda: RVR(NARROW), ReducedRankGPR], ids=["RVR", "process"])
 def test_order_of_the_samples(make):
     order = np.random.default_rng(0).permutation(120)
@@ -116,6 +118,7 @@ def test_order_of_the_samples(make):
     assert found[0] == pytest.approx(found[1], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_repeated_samples_share_a_fold():
     twice = np.repeat(np.arange(120), 2)
     weighted = RVR(NARROW).fit(X, Y, sample_weight=np.full(120, 2.0))
@@ -137,6 +140,7 @@ def test_folds():
     assert content_folds(X[:4].repeat(30, axis=0), Y, np.ones(120), 5) is None
 
 
+@pytest.mark.slow
 def test_other_folds():
     few = X[:60], Y[:60]
     pairs = list(GroupKFold(3).split(*few, np.repeat(np.arange(12), 5)))
@@ -171,6 +175,7 @@ def test_a_fold_without_noise_knows_nothing_of_it(basis):
     assert later.predict(NEW[:, :2], return_std=True)[1].max() < 10.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "bad",
     [[1, 2], [([0], [500])], GroupKFold(5), [([], [1])]],
@@ -192,6 +197,7 @@ def test_targets_without_noise():
     assert np.isfinite(exact.predict(NEW, return_std=True)[1]).all()
 
 
+@pytest.mark.slow
 def test_many_scales_are_learned_again():
     """At scales that had seen the fold, its rows would be predicted too well."""
     rng = np.random.default_rng(0)

@@ -41,6 +41,7 @@ def same(model: RVR, other: RVR, X: Array, tol: float = 1e-8) -> None:
     assert np.array(found) == pytest.approx(np.array(expected), abs=tol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_rows", "noise"),
     [
@@ -66,6 +67,7 @@ def test_ten_parts_are_the_whole(wave, n_rows, noise) -> None:
     assert model.feature_importances_ == pytest.approx(whole.feature_importances_, abs=0.05)
 
 
+@pytest.mark.slow
 def test_weights_and_several_targets(wave) -> None:
     X, y = wave
     weights = np.random.default_rng(3).integers(0, 3, len(X)).astype(float)
@@ -94,6 +96,7 @@ def test_sums_of_parts_in_any_order_and_from_elsewhere(wave) -> None:
         RVR().fit_statistics(X)
 
 
+@pytest.mark.slow
 def test_sums_are_stored_and_merged(wave, tmp_path) -> None:
     X, y = wave
     basis = Bias() + RBF(0.9, centres=points())
@@ -145,6 +148,7 @@ def test_single_precision_is_read_as_it_is(wave, tmp_path) -> None:
     same(model.fit(mapped, y), expected, X)
 
 
+@pytest.mark.slow
 def test_a_generator_is_read_once(wave) -> None:
     X, y = wave
     given = parts(X, y)
@@ -173,6 +177,7 @@ def test_the_first_part_chooses_the_functions(wave) -> None:
     assert "1000 rows" in model.partial_fit(X[:1000], y[:1000]).approximation_
 
 
+@pytest.mark.slow
 def test_a_part_that_is_refused_leaves_the_model_as_it_was(wave) -> None:
     X, y = wave
     model = RVR(RBF(0.9, centres=points()), **CLASSICAL).partial_fit(X[:2000], y[:2000])
@@ -212,6 +217,7 @@ def test_folds_of_row_numbers_need_the_rows(wave) -> None:
         model.fit(parts(X, y))
 
 
+@pytest.mark.slow
 def test_error_bars_of_chunks_cover(wave) -> None:
     X, y = wave
     model = RVR(RBF(0.9, centres=points()), adapt=None).fit(parts(X, y))

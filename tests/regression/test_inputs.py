@@ -97,6 +97,7 @@ def test_complex_and_text():
 # Targets
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("value", [0.0, 5.0, 0.1, -1e-12, 1e12])
 def test_constant_target(solver, prior, value):
     model = fit(solver, y=np.full(40, value), prior=prior)
@@ -152,6 +153,7 @@ def test_no_target():
 # Columns and rows
 
 
+@pytest.mark.sampled
 def test_constant_column(solver, prior):
     more = np.column_stack([X, np.full(40, 3.0)])
     basis = RBF(2.0)
@@ -170,12 +172,14 @@ def test_all_columns_constant(solver, basis):
         assert_allclose(model.noise_variance_, Y.var(), rtol=0.05)
 
 
+@pytest.mark.sampled
 def test_constant_column_of_a_linear_model(solver, prior):
     more = np.column_stack([X, np.ones(40)])  # the bias once more
     model, plain = (fit(solver, X=Z, basis="linear", prior=prior) for Z in (more, X))
     assert_allclose(model.predict(more), plain.predict(X), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.sampled
 def test_duplicated_columns(solver, prior):
     more = np.hstack([X, X])
     for basis in ("rbf", "linear", Polynomial(2)):
@@ -249,6 +253,7 @@ def test_more_functions_than_samples_by_default():
 # Scales and types
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", thinned([1e12, 1e-12]))
 @pytest.mark.parametrize("basis", ["rbf", "linear", "polynomial", "laplacian", "thin_plate"])
 def test_scaled_inputs(solver, scale, basis):
@@ -257,6 +262,7 @@ def test_scaled_inputs(solver, scale, basis):
     assert_allclose(found, expected, rtol=0, atol=1e-4 * np.abs(Y).max())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scale", [1e12, 1e-12])
 @pytest.mark.parametrize("prior", ["flat", "bic"])
 def test_scaled_targets(solver, prior, scale):
@@ -267,6 +273,7 @@ def test_scaled_targets(solver, prior, scale):
 
 
 # A prior in the wrong units can end in a collapse, and then the fit says so.
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore:RVR ended with the noise collapsed")
 @pytest.mark.parametrize("scale", thinned([1e12, 1e6, 1e-6, 1e-12]))
 def test_scaled_targets_and_a_gamma_prior(solver, scale):
@@ -275,6 +282,7 @@ def test_scaled_targets_and_a_gamma_prior(solver, scale):
     assert error(model, y=scale * Y) <= 1.0 + 1e-9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shift", [1e8, -1e8])
 def test_shifted_inputs_and_targets(solver, shift):
     expected = fit(solver, basis=RBF(1.5)).predict(X)
@@ -284,12 +292,14 @@ def test_shifted_inputs_and_targets(solver, shift):
     assert_allclose(moved - shift, expected, atol=1e-4)
 
 
+@pytest.mark.sampled
 def test_float32(solver):
     model = fit(solver, X=X.astype(np.float32), y=Y.astype(np.float32), adapt=None)
     assert model.predict(X.astype(np.float32)).dtype == np.float64
     assert_allclose(model.predict(X), fit(solver, adapt=None).predict(X), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_integers(solver):
     inputs, targets = np.rint(10 * X).astype(int), np.rint(100 * Y).astype(int)
     model = fit(solver, X=inputs, y=targets)
@@ -300,6 +310,7 @@ def test_integers(solver):
     )
 
 
+@pytest.mark.slow
 def test_lists_and_memory_order(solver):
     model = fit(solver)
     assert_array_equal(fit(solver, X=X.tolist(), y=Y.tolist()).predict(X), model.predict(X))
@@ -309,6 +320,7 @@ def test_lists_and_memory_order(solver):
     assert_allclose(reverse.predict(X), model.predict(X), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.sampled
 def test_read_only_inputs(solver):
     inputs, targets = X.copy(), Y.copy()
     inputs.flags.writeable = targets.flags.writeable = False
@@ -429,6 +441,7 @@ def test_wrong_parts(make, message):
         make()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [

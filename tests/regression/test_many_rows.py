@@ -36,6 +36,7 @@ def by_rows(monkeypatch, model: RVR, *data) -> RVR:
         return model.fit(*data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["estimate", 0.04])
 @pytest.mark.parametrize("calibrate", thinned([None, "auto", 3], 2))
 def test_sums_give_the_model_of_the_rows(monkeypatch, wave, noise, calibrate) -> None:
@@ -54,6 +55,7 @@ def test_sums_give_the_model_of_the_rows(monkeypatch, wave, noise, calibrate) ->
     assert model.calibration_ == pytest.approx(rows.calibration_, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_large_constant_changes_nothing(wave) -> None:
     X, y = wave
     model, moved = (RVR(RBF(0.7, centres=points())).fit(X, target) for target in (y, y + 1e6))
@@ -62,6 +64,7 @@ def test_a_large_constant_changes_nothing(wave) -> None:
     assert moved.noise_variance_ == pytest.approx(model.noise_variance_, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_several_targets(monkeypatch, wave) -> None:
     X, y = wave
     noise = np.random.default_rng(3).standard_normal(N_ROWS)
@@ -73,6 +76,7 @@ def test_several_targets(monkeypatch, wave) -> None:
     assert model.noise_variance_ == pytest.approx(rows.noise_variance_, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augment", thinned([2.0, "fast"]))
 def test_extra_functions(monkeypatch, wave, augment) -> None:
     X, y = wave

@@ -20,6 +20,7 @@ NEW = np.linspace(-9, 9, 7)[:, None]
 # A prior of the noise
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_prior_of_nothing_changes_nothing(solver):
     plain, told = (
@@ -33,6 +34,7 @@ def test_a_prior_of_nothing_changes_nothing(solver):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("prior", ["flat", "bic"])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_end_is_where_the_updates_of_the_paper_stand_still(solver, prior):
@@ -77,6 +79,7 @@ def test_learned_scales_see_the_prior():
     assert strict.length_scale_[0] != pytest.approx(RVR().fit(X, Y).length_scale_[0], rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The chains disagree")
 def test_with_everything_else(tmp_path):
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 60)
@@ -99,6 +102,7 @@ def test_bad_noise_is_named(bad):
 # Known noise
 
 
+@pytest.mark.slow
 def test_a_weight_is_a_precision_where_the_noise_is_known():
     """The band of the function covers it; the noise stays what it is."""
     inside, rng = [], np.random.default_rng(1)
@@ -116,6 +120,7 @@ def test_a_weight_is_a_precision_where_the_noise_is_known():
     assert 0.85 < np.mean(inside) < 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["flat", "bic"])
 def test_units_and_the_split_into_noise_and_weights_do_not_matter(prior):
     rng = np.random.default_rng(0)
@@ -162,6 +167,7 @@ def test_variances_of_new_observations(make):
     assert_allclose(cov - plain, np.diag(variances), atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("bad", [np.ones(6), np.ones((7, 1)), [1.0] * 6 + [-1.0], [np.nan] * 7, 0.5,
                                  "yes", None, [True] * 7])  # fmt: skip
 def test_bad_variances_are_named(bad):

@@ -44,6 +44,7 @@ def error(model, at=NEW):
     return np.sqrt(np.mean((model.predict(at) - sinc(at)) ** 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", thinned(range(6)))
 def test_outliers_do_no_harm(seed):
     X, y, far = make_data(seed)
@@ -58,6 +59,7 @@ def test_outliers_do_no_harm(seed):
     assert np.all(np.diff(robust.evidence_path_) >= 0.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("solver", "prior"), covering(SOLVERS, PRIORS))
 def test_every_solver_and_prior(solver, prior):
     options = {"solver": solver, "prior": prior, "random_state": 0}
@@ -78,6 +80,7 @@ def test_without_outliers_it_is_the_model_with_normal_noise():
         assert_allclose(one, two, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_degrees_of_freedom_are_found(seed):
     rng = np.random.default_rng(seed)
@@ -88,6 +91,7 @@ def test_degrees_of_freedom_are_found(seed):
     assert_allclose(np.sqrt(model.noise_variance_) / normal_width(model.nu_), 0.1, rtol=0.15)
 
 
+@pytest.mark.slow
 def test_a_word_is_enough(model):
     assert_array_equal(RVR(noise="student").fit(X, Y).predict(NEW), model.predict(NEW))
 
@@ -113,6 +117,7 @@ def test_draws_have_the_tails_of_the_noise():
         assert_allclose(np.quantile(draws, level), noise.ppf(level), rtol=0.1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("augment", [True, "fast"])
 def test_augment(augment, model):
     found = RVR(noise=StudentT(), augment=augment).fit(X, Y)
@@ -120,6 +125,7 @@ def test_augment(augment, model):
     assert found.predict([[30.0]], return_std=True)[1][0] > 0.2
 
 
+@pytest.mark.slow
 def test_several_inputs_with_length_scales_to_learn():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (150, 4))
@@ -131,6 +137,7 @@ def test_several_inputs_with_length_scales_to_learn():
     assert found.length_scale_[2:].min() > 3 * found.length_scale_[:2].max()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["linear", "polynomial", "thin_plate", RBF(2.0)], ids=str)
 def test_other_bases(basis):
     rng = np.random.default_rng(0)
@@ -187,6 +194,7 @@ def test_no_samples_are_drawn():
         sample_posterior(RVR(noise=StudentT()), X, Y)
 
 
+@pytest.mark.slow
 def test_a_fit_again_without_outliers_forgets_them(model):
     again = clone(model).fit(X, Y).set_params(noise="estimate").fit(X, Y)
     assert not hasattr(again, "nu_")

@@ -211,6 +211,7 @@ def by(solver, prior):
     return RVR(solver=solver, prior=prior, calibrate=None, random_state=0).fit(X, Y)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("prior", ["aic", "bic", "ric", 3.0, Gamma(1e-3, 1e-3)], ids=str)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_priors(solver, prior):
@@ -226,6 +227,7 @@ def test_priors(solver, prior):
         assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.12  # a constant: 0.31
 
 
+@pytest.mark.slow
 def test_names_and_numbers_of_priors():
     half = 0.5 * np.log(len(Y))
     for name, c in [("aic", 1.0), ("bic", half), ("ric", 2.0 * half), ("flat", 0)]:
@@ -234,6 +236,7 @@ def test_names_and_numbers_of_priors():
             assert_allclose(by("sequential", prior).predict(X), named, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_size_of_bic_counts_weights():
     # N of ½ log N is the number of samples that the weights stand for.
     weights = np.full(len(Y), 3.0)
@@ -242,6 +245,7 @@ def test_the_size_of_bic_counts_weights():
     assert_array_equal(named.predict(X), number.predict(X))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "solver"),
     [
@@ -256,6 +260,7 @@ def test_solver_objects(name, solver):
     assert_array_equal(RVR(solver=solver, random_state=0).fit(X, Y).weights_, named.weights_)
 
 
+@pytest.mark.slow
 def test_bases():
     by_name = RVR("rbf").fit(X, Y)
     assert_array_equal(RVR(RBF()).fit(X, Y).weights_, by_name.weights_)
@@ -284,6 +289,7 @@ def test_linear_model_is_least_squares_where_the_data_decide():
     assert_allclose(model.noise_variance_, 1e-4, rtol=0.2)
 
 
+@pytest.mark.slow
 def test_a_small_memory_budget_changes_little():
     from sklearn import config_context
 
@@ -322,6 +328,7 @@ def test_fit_changes_nothing_but_the_model():
     assert_array_equal(model.predict(GRID), clone(model).fit(X, Y, weights).predict(GRID))
 
 
+@pytest.mark.slow
 def test_scikit_learn_around_it():
     pipe = make_pipeline(StandardScaler(), RVR(RBF(0.5))).fit(X, Y)
     assert pipe.predict(GRID, return_std=True)[1].shape == (41,)
@@ -381,6 +388,7 @@ def test_smaller_tol_finds_no_less():
     assert tight >= loose - 1e-6
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_verbose_prints(solver, capsys):
     model = RVR(solver=solver, verbose=2, random_state=0).fit(X, Y)
@@ -398,6 +406,7 @@ def test_verbose_changes_nothing(capsys):
     assert_array_equal(RVR(verbose=2).fit(X, Y).weights_, RVR().fit(X, Y).weights_)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_callbacks_are_called(solver):
     pytest.importorskip("sklearn.callback")
@@ -408,6 +417,7 @@ def test_callbacks_are_called(solver):
     assert_array_equal(model.weights_, RVR(solver=solver, random_state=0).fit(X, Y).weights_)
 
 
+@pytest.mark.slow
 def test_callbacks_reach_through_grid_search():
     pytest.importorskip("sklearn.callback")
     listener = Listener()
@@ -416,6 +426,7 @@ def test_callbacks_reach_through_grid_search():
     assert listener.calls.count("setup") == listener.calls.count("teardown")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(
     ("action", "outcome"),

@@ -29,6 +29,7 @@ def model():
     return RVR().fit(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"augment": True}, {"noise": 0.01}, {"prior": "bic"}])
 def test_one_column_is_a_single_target(options):
     one = RVR(**options).fit(X, Y[:, 0])
@@ -43,6 +44,7 @@ def test_one_column_is_a_single_target(options):
     assert_allclose(column.log_evidence_, one.log_evidence_, rtol=1e-10)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("options", thinned([{"adapt": None}, {}, {"augment": "fast"}], 2))
 def test_copies_of_a_target_are_one(solver, options):
@@ -72,6 +74,7 @@ def test_shapes(model):
     assert model.feature_importances_.shape == (1,)
 
 
+@pytest.mark.slow
 def test_each_target_is_as_good_as_alone(model):
     mean, std = model.predict(NEW, return_std=True)
     for k in range(2):
@@ -83,6 +86,7 @@ def test_each_target_is_as_good_as_alone(model):
     assert r2_score(Y, model.predict(X)) == pytest.approx(model.score(X, Y))
 
 
+@pytest.mark.slow
 def test_units_make_no_difference(model):
     other = RVR().fit(X, Y * [1000.0, 1e-5] + [3.0, -2.0])
     assert_array_equal(other.relevance_, model.relevance_)
@@ -98,6 +102,7 @@ def test_draws_have_the_predicted_moments(model):
         assert_allclose(np.cov(draws[:, k]), cov[:, :, k], atol=0.03 * cov[:, :, k].max())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("solver", "prior"), covering(SOLVERS, PRIORS))
 def test_every_solver_and_prior(solver, prior):
     found = RVR(solver=solver, prior=prior, random_state=0).fit(X, Y)
@@ -106,6 +111,7 @@ def test_every_solver_and_prior(solver, prior):
     assert np.all(np.diff(found.evidence_path_) >= -1e-9)
 
 
+@pytest.mark.slow
 def test_a_weight_of_two_is_the_sample_twice():
     weights = np.where(np.arange(80) % 4 == 0, 2.0, 1.0)
     rows = np.repeat(np.arange(80), weights.astype(int))
@@ -123,6 +129,7 @@ def test_a_sample_without_weight_does_not_count():
     assert np.all(np.sqrt(np.mean((found.predict(NEW) - FUNCTION) ** 2, axis=0)) < [0.06, 6.0])
 
 
+@pytest.mark.slow
 def test_a_constant_target_is_predicted_as_it_is(model):
     constant = np.column_stack([Y[:, 0], np.full(80, 7.0), Y[:, 1]])
     found = RVR(augment=True).fit(X, constant)
@@ -135,6 +142,7 @@ def test_a_constant_target_is_predicted_as_it_is(model):
     assert np.isinf(found.alpha_[:, 1]).all()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("row", [0, 30, 60, 199])
 def test_a_target_that_differs_from_a_constant_in_one_row(row):
     rng = np.random.default_rng(0)
@@ -172,6 +180,7 @@ def test_a_prior_of_the_noise():
     assert_allclose(found.noise_variance_, 0.01, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_length_scales_are_learned_from_all():
     rng = np.random.default_rng(1)
     inputs = rng.uniform(-1, 1, (120, 3))
@@ -181,6 +190,7 @@ def test_length_scales_are_learned_from_all():
     assert np.sqrt(np.mean((found.predict(inputs) - targets) ** 2)) < 0.05
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("augment", [True, "fast", 0.5])
 def test_augment(augment, model):
     found = RVR(augment=augment).fit(X, Y)
@@ -203,6 +213,7 @@ def test_folds_of_groups_and_one_factor_for_each_target():
     assert found.calibration_[0] != found.calibration_[1]
 
 
+@pytest.mark.slow
 def test_outliers_of_a_row():
     spoilt = Y.copy()
     spoilt[::20] += [2.0, 300.0]
@@ -214,6 +225,7 @@ def test_outliers_of_a_row():
     assert np.all(error[1] < error[0])
 
 
+@pytest.mark.slow
 def test_noise_that_varies_is_common_to_the_targets():
     rng = np.random.default_rng(2)
     spread = np.where(X[:, :1] > 0, 1.0, 0.1)

@@ -46,6 +46,7 @@ def log_density(model, seed):
     return np.mean(-0.5 * np.log(2 * np.pi * std**2) - 0.5 * ((y - mean) / std) ** 2)
 
 
+@pytest.mark.slow
 def test_the_fan_is_found(model):
     std = model.predict(NEW, return_std=True)[1]
     assert_allclose(std, deviation(NEW), rtol=0.5)
@@ -66,6 +67,7 @@ def test_noise_that_is_the_same_everywhere_stays_so(seed):
         assert_allclose(one, two, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gain", "varies"), [(1.9, False), (2.1, True)])
 def test_rows_held_out_have_the_last_word(gain, varies, monkeypatch):
     other = RVR(RBF(1.5), noise="varying" if varies else "estimate").fit(*FEW)
@@ -89,6 +91,7 @@ def test_what_rows_held_out_say(monkeypatch):
     assert_allclose(told[3], 2.0 * told[0], rtol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "prior"), covering(SOLVERS, PRIORS))
 def test_every_solver_and_prior(solver, prior):
     found = RVR(RBF(1.5), noise="varying", solver=solver, prior=prior, random_state=0).fit(*FEW)
@@ -97,6 +100,7 @@ def test_every_solver_and_prior(solver, prior):
     assert np.all(np.diff(found.evidence_path_) >= -1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augment", thinned([True, "fast"]))
 def test_augment(augment):
     found = RVR(RBF(1.5), noise="varying", augment=augment).fit(X, Y)
@@ -110,6 +114,7 @@ def test_draws_vary_as_the_noise_does(model):
     assert_allclose(draws.std(axis=1), std, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_a_sample_without_weight_does_not_count():
     spoilt, weights = Y.copy(), np.ones(150)
     spoilt[:10], weights[:10] = 50.0, 0.0
@@ -117,6 +122,7 @@ def test_a_sample_without_weight_does_not_count():
     assert_allclose(found.predict(NEW, return_std=True)[1], deviation(NEW), rtol=0.6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["linear", RBF(1.5), "precomputed"], ids=str)
 def test_other_bases(basis):
     X, y = FEW

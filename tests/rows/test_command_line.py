@@ -35,6 +35,7 @@ def lines(out):
     return {line[:17].strip(): line[19:] for line in out.splitlines() if line[:17].strip()}
 
 
+@pytest.mark.slow
 def test_a_regression_in_chunks(table, capsys):
     write_csv("big.csv", table)
     assert main(["fit", "big.csv", "--target", "y", "-o", "m.skops", *FAST]) == 0
@@ -90,6 +91,7 @@ def test_predictions_are_written_chunk_by_chunk(table, capsys, monkeypatch):
     assert Path("out.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", thinned(["csv", "parquet"]))
 def test_classes_in_chunks(table, capsys, kind):
     labels = np.where(table["y"] > 0, "up", "down")
@@ -109,6 +111,7 @@ def test_classes_in_chunks(table, capsys, kind):
     assert np.mean(np.array(read_csv("out.csv")["label"]) == labels) > 0.9
 
 
+@pytest.mark.slow
 def test_files_above_a_size_are_read_in_chunks(table, capsys, monkeypatch):
     few = {name: values[:300] for name, values in table.items()}
     write_csv("d.csv", few)
@@ -137,6 +140,7 @@ def test_parquet_that_fits_into_memory(table, capsys):
     assert "targets y, n" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_several_targets_in_chunks(table, capsys):
     table["z"] = 2 * table["y"] + 1
     write_csv("big.csv", {name: values[:11_000] for name, values in table.items()})
@@ -146,6 +150,7 @@ def test_several_targets_in_chunks(table, capsys):
     assert "mean_z" in read_csv("out.csv")
 
 
+@pytest.mark.slow
 def test_figures_show_the_sample(table):
     write_csv("big.csv", {name: table[name][:11_000] for name in ("b", "y")})
     argv = ["fit", "big.csv", "--target", "y", *FAST, "--quiet", "--figures", "f"]

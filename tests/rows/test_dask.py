@@ -74,6 +74,7 @@ def same(model: RVR, other: RVR, X: Array) -> None:
     assert model.predict(X[:200]) == pytest.approx(other.predict(X[:200]), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("centres", [points(), pytest.param(150, marks=pytest.mark.slow)])
 def test_a_cluster_finds_the_model_of_memory(cluster, centres) -> None:
     X, y = sample()
@@ -133,6 +134,7 @@ def killed(monkeypatch, files: list[str]) -> None:
     monkeypatch.setattr(DaskRows, "total", lambda self, work: total(self, Killing(work, files)))
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing(cluster, monkeypatch, tmp_path) -> None:
     X, y = sample()
     chunks = da.from_array(X, chunks=(2000, 2)), da.from_array(y, chunks=2000)
@@ -162,6 +164,7 @@ def test_a_worker_that_dies_again_and_again(cluster, monkeypatch, tmp_path) -> N
         cluster.run_on_scheduler(_patience, count=3)  # as it was
 
 
+@pytest.mark.slow
 def test_labels(cluster) -> None:
     X, f = sample()
     y = np.where(f > 0.2, "high", "low")
@@ -176,6 +179,7 @@ def test_labels(cluster) -> None:
     assert np.array_equal(labels.compute(), model.predict(X))
 
 
+@pytest.mark.slow
 def test_predictions_are_lazy() -> None:
     X, y = sample(6000)
     model = RVR(RBF(0.9, centres=points())).fit(X, y)
@@ -192,6 +196,7 @@ def test_predictions_are_lazy() -> None:
         model.predict(da.zeros((10, 3)))
 
 
+@pytest.mark.slow
 def test_dataframes() -> None:
     pandas, frames = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     X, y = sample(12_000)
@@ -209,6 +214,7 @@ def test_dataframes() -> None:
         model.predict(lazy[["b", "a"]])
 
 
+@pytest.mark.slow
 def test_chunks_of_unknown_and_unequal_sizes() -> None:
     X, y = sample()
     lazy = da.from_array(X, chunks=(3000, 2))
@@ -266,6 +272,7 @@ def test_more_rows_on_a_cluster(cluster) -> None:
     same(model, RVR(RBF(0.9, centres=points(300)), **CLASSICAL).fit(X, y), X)
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported() -> None:
     code = (
         "import sys, numpy as np; from sparsebayes import RVR; X = np.arange(20.0)[:, None]; "

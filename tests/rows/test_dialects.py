@@ -32,6 +32,7 @@ def read(folder, content, size=None, **options):
     return columns_of(file, size), file.told
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [None, 1, 2])
 @pytest.mark.parametrize("name", READ)
 def test_files_are_read(tmp_path, name, size):

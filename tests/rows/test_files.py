@@ -48,6 +48,7 @@ def join(source):
     return tuple(map(np.concatenate, zip(*source, strict=True)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("chunk_rows", [None, 1, 7, 1000, 5000])
 def test_chunks_join_to_the_whole_again_and_again(kind, tmp_path, chunk_rows):
     source = write(kind, tmp_path, columns())(target="y", chunk_rows=chunk_rows)
@@ -256,6 +257,7 @@ def many():
     return X, np.sin(X[:, 0]) + 0.1 * rng.standard_normal(len(X))
 
 
+@pytest.mark.sampled
 def test_fits_to_files_are_those_to_arrays(kind, tmp_path, many):
     X, y = many
     make = write(kind, tmp_path, {"a": X[:, 0], "b": X[:, 1], "y": y})
@@ -268,6 +270,7 @@ def test_fits_to_files_are_those_to_arrays(kind, tmp_path, many):
     np.testing.assert_allclose(model.weights_, held.weights_, rtol=1e-6)
 
 
+@pytest.mark.sampled
 def test_labels_of_files_are_classes(kind, tmp_path, many):
     X, y = many
     labels = np.where(y > 0, "up", "down")

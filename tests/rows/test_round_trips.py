@@ -6,6 +6,7 @@ import io
 import math
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -96,6 +97,7 @@ def content(values, how):
     return names, gzip.compress(raw) if how["packed"] else raw
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(), DIALECTS)
 def test_what_is_written_is_read(tmp_path, values, how):

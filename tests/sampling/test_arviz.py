@@ -86,6 +86,7 @@ def groups(data):
     return set(data.children if MODERN else data.groups())
 
 
+@pytest.mark.slow
 def test_leave_one_out_of_a_regression_is_exact(regression):
     data, exact = regression.to_arviz(), exact_leave_one_out()
     rows, total, k = leave_one_out(data)
@@ -123,6 +124,7 @@ def test_groups_of_a_regression(regression):
     assert_allclose((new.values - f).var(), 0.25, rtol=0.02)  # the noise of each draw
 
 
+@pytest.mark.slow
 def test_groups_of_labels(labels):
     data = labels.to_arviz()
     assert_array_equal(labels.classes_[data.observed_data.y.values], LABELS)
@@ -134,6 +136,7 @@ def test_groups_of_labels(labels):
     assert_allclose((new.values - expit(f)).mean(), 0.0, atol=0.01)
 
 
+@pytest.mark.slow
 def test_several_classes():
     y = np.digitize(F, [-0.5, 0.5]) * 10
     model = RVC("linear", link="logit", calibrate=None)

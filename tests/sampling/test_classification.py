@@ -85,6 +85,7 @@ def exact(low, high, n_nodes=120):
     return moments / total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 def test_probabilities_are_those_of_the_integral(method):
     options = {"inputs": Z[:10, 1:2], "targets": TWO[:10], "method": method, "bounds": (0.02, 2.0)}
@@ -100,6 +101,7 @@ def test_probabilities_are_those_of_the_integral(method):
     assert_allclose(samples.predict_proba([[-1.0], [0.5]])[:, 1], tried.mean(axis=(0, 1)))
 
 
+@pytest.mark.slow
 def test_a_weight_of_two_is_a_repeated_row():
     """The same posterior: inclusion and probabilities within their errors."""
     twice = np.arange(30) < 10
@@ -124,6 +126,7 @@ def test_rows_without_weight_do_not_count():
     assert_array_equal(some.data.log_likelihood.observation, np.flatnonzero(weights))
 
 
+@pytest.mark.slow
 def test_class_weights_are_weights_of_the_samples():
     factors = {"yes": 2.0, "no": 1.0}
     one = draw_two(estimator=RVC("linear", class_weight=factors))
@@ -183,6 +186,7 @@ def test_averages_over_two_classes(two):
     assert np.all(other[:, 1] < probability[:, 1])
 
 
+@pytest.mark.slow
 def test_averages_over_three_classes(three):
     f = np.einsum("tkm,nm->tnk", weights_of(three), np.column_stack([np.ones(3), NEW]))
     probability = three.predict_proba(NEW)
@@ -237,6 +241,7 @@ def test_log_likelihood_of_a_regression():
     assert_allclose(logs, expected[..., weights > 0])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_leave_one_out_by_arviz(two):
     for samples in (two, draw(n_samples=30)):
@@ -282,6 +287,7 @@ def test_pickle(three):
 # How chains run
 
 
+@pytest.mark.slow
 def test_same_seed_same_draws(two):
     again, other = draw_two(n_samples=30), draw_two(n_samples=30, random_state=1)
     assert_array_equal(again.data.posterior.weights, two.data.posterior.weights)
@@ -291,6 +297,7 @@ def test_same_seed_same_draws(two):
     assert_array_equal(jobs.data.posterior.weights, two.data.posterior.weights)
 
 
+@pytest.mark.slow
 def test_nothing_given_is_changed():
     estimator = RVC("linear").fit(Z, TWO == "no")
     before = estimator.predict_proba(NEW)
@@ -304,6 +311,7 @@ def test_progress(capfd):
     assert len(lines) == 10 and "100 %  functions " in lines[-1]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [
@@ -325,6 +333,7 @@ def test_options(options):
     assert_allclose(probability.sum(axis=1), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_classes_that_can_be_separated(n_classes):
     """Nothing in the labels holds f back; the bounds do."""
@@ -361,6 +370,7 @@ def test_refusals(options, message):
         draw_two(estimator=RVC("linear", **options))
 
 
+@pytest.mark.slow
 def test_what_is_left_to_us_is_what_can_be_sampled():
     estimator = RVC("linear", link="auto", multi_class="auto")
     samples = draw_three(estimator=estimator)
@@ -387,6 +397,7 @@ def test_labels_are_checked(two):
         two.predict_proba(NEW, class_prior=[1.0])
 
 
+@pytest.mark.slow
 def test_chains_that_disagree_are_told_of():
     with pytest.warns(ConvergenceWarning, match="R-hat of .* Raise n_samples or thin, and n_warm"):
         draw_three(n_samples=8, n_warmup=0)

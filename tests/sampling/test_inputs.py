@@ -122,6 +122,7 @@ def test_without_arviz_nothing_is_computed(monkeypatch):
         draw()
 
 
+@pytest.mark.slow
 def test_without_arviz_the_rest_works():
     code = BLOCK.format(blocked={"arviz"}) + (
         "import numpy as np, sparsebayes\n"
@@ -138,6 +139,7 @@ def test_without_arviz_the_rest_works():
 # Inputs of all kinds
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 @pytest.mark.parametrize("level", [0.0, 3.0, -1e6])
 def test_constant_targets(method, level):
@@ -177,6 +179,7 @@ def test_functions_that_are_zero_are_left_out(method):
     assert none.sample_y(np.ones((2, 2)), 3).shape == (2, 3)
 
 
+@pytest.mark.slow
 def test_single_precision():
     samples = draw(inputs=X.astype(np.float32), targets=Y.astype(np.float32))
     assert samples.predict(X_NEW).dtype == np.float64

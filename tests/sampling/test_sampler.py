@@ -62,6 +62,7 @@ def assert_same_posterior(one, other, scale=1.0):
 # What is sampled
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("prior", ["flat", "bic", Gamma(0.1, 0.1)], ids=["flat", "bic", "gamma"])
 def test_a_weight_of_two_is_a_repeated_row(prior):
     twice = np.arange(18) < 7
@@ -77,6 +78,7 @@ def test_a_weight_of_two_is_a_repeated_row(prior):
     assert_allclose(one.optimum[1], other.optimum[1], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_rows_without_weight_do_not_count():
     weights = np.where(np.arange(18) % 3 == 0, 0.0, 1.0)
     some = draw(sample_weight=weights)
@@ -86,6 +88,7 @@ def test_rows_without_weight_do_not_count():
     assert_array_equal(some.inclusion[1 + np.flatnonzero(weights == 0)], 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gibbs", "reversible_jump"])
 @pytest.mark.parametrize("prior", ["flat", "bic"])
 def test_units_of_the_targets_do_not_matter(method, prior):
@@ -104,6 +107,7 @@ def test_units_of_the_targets_do_not_matter(method, prior):
     )
 
 
+@pytest.mark.slow
 def test_order_of_the_rows_does_not_matter():
     order = np.random.default_rng(0).permutation(30)
     one, other = draw(RVR("linear"), Z, T), draw(RVR("linear"), Z[order], T[order])
@@ -129,6 +133,7 @@ def test_learned_length_scales_are_held():
     )
 
 
+@pytest.mark.slow
 def test_log_density_of_a_draw(samples):
     """`lp` is what the definition of the model gives, priors with all their constants."""
     posterior = samples.data.posterior
@@ -182,6 +187,7 @@ def test_fixed_noise_stays():
 # How chains run
 
 
+@pytest.mark.slow
 def test_same_seed_same_draws(samples):
     again, other = draw(n_samples=30), draw(random_state=1)
     assert_array_equal(samples.data.sample_stats.alpha, again.data.sample_stats.alpha)
@@ -193,6 +199,7 @@ def test_same_seed_same_draws(samples):
     assert_array_equal(draw(random_state=stream).data.posterior.weights, weights[:, :12])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_draws_do_not_depend_on_n_jobs(samples, backend):
     with joblib.parallel_config(backend=backend):
@@ -200,6 +207,7 @@ def test_draws_do_not_depend_on_n_jobs(samples, backend):
     assert_array_equal(other.data.posterior.weights, samples.data.posterior.weights)
 
 
+@pytest.mark.slow
 def test_lengths(monkeypatch):
     sweeps = []
     sweep = GibbsChain.sweep
@@ -242,6 +250,7 @@ def test_chains_start_at_different_optima(monkeypatch):
         assert_allclose(alpha * mean**2, 1.0 - alpha * cov.diagonal(), atol=0.05)
 
 
+@pytest.mark.slow
 def test_progress(capfd):
     draw(n_samples=20, n_warmup=0, verbose=1)
     lines = capfd.readouterr().out.splitlines()
@@ -268,6 +277,7 @@ def test_reversible_jumps_are_what_was_asked_for(monkeypatch):
     assert options == {"walk": 0.7, "jump": True}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("options", "value"),
     [
@@ -295,6 +305,7 @@ def test_walk_without_jumps_keeps_all_functions():
     assert (x.std(axis=1) > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [150, pytest.param(1500, marks=pytest.mark.slow)])
 def test_methods_agree(n):
     """Inclusion probabilities and the noise within four standard errors."""
@@ -411,6 +422,7 @@ def test_structure_of_the_data():
     assert repr(samples) == "PosteriorSamples(n_chains=2, n_draws=12, n_functions=19)"
 
 
+@pytest.mark.slow
 def test_nothing_given_is_changed():
     estimator, inputs, targets = RVR(RBF(1.5)), X.copy(), Y.copy()
     draw(estimator, inputs, targets)
@@ -454,6 +466,7 @@ def test_chains_that_disagree_are_told_of():
         draw(n_samples=8, n_warmup=0)
 
 
+@pytest.mark.slow
 def test_precisions_that_never_change_are_told_of():
     """Both chains start with the same α of the input that matters: R-hat alone sees nothing."""
     options = {"inputs": Z[:, 1:3], "targets": 3.0 * Z[:, 1] + T}
@@ -470,6 +483,7 @@ def test_precisions_that_never_change_are_told_of():
         draw(RVR("linear"), **options, method=ReversibleJump(birth="fixed"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [

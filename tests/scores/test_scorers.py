@@ -65,6 +65,7 @@ def by_hand(name, model, weights_of_fit=None, weights=None):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SCORERS)
 @pytest.mark.parametrize("kind", MODELS)
 def test_scores_are_those_of_the_functions(kind, name):
@@ -77,6 +78,7 @@ def test_scores_are_those_of_the_functions(kind, name):
             assert score == BY_HAND[name](Y, mean, std, **more)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SCORERS)
 @pytest.mark.parametrize("kind", ["RVR", "GaussianProcessRegressor"])
 def test_several_targets_are_averaged(kind, name):
@@ -88,6 +90,7 @@ def test_several_targets_are_averaged(kind, name):
     assert_allclose(SCORERS[name](model, new, y), np.mean(each))
 
 
+@pytest.mark.slow
 def test_cross_validation_takes_all_of_them():
     found = cross_validate(MACHINE, X, Y, cv=FOLDS, scoring=SCORERS)
     for name, scorer in SCORERS.items():
@@ -96,6 +99,7 @@ def test_cross_validation_takes_all_of_them():
         assert_allclose(alone, found[f"test_{name}"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["nlpd", "crps", "interval"])
 def test_a_search_finds_the_noise(name):
     machine = clone(MACHINE)
@@ -106,12 +110,14 @@ def test_a_search_finds_the_noise(name):
     assert search.score(X, Y) == SCORERS[name](search.best_estimator_, X, Y)
 
 
+@pytest.mark.slow
 def test_a_search_is_scored_by_its_best_model():
     search = GridSearchCV(MACHINE, {"noise": [0.001, 0.09]}, scoring=scores.nlpd_scorer, cv=FOLDS)
     outer = cross_val_score(search, X, Y, cv=FOLDS, scoring=scores.crps_scorer, error_score="raise")
     assert_allclose(outer, by_hand("crps", clone(MACHINE).set_params(noise=0.09)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(SCORERS))
 def test_weights_are_routed(name):
     weighed, plain = by_hand(name, MACHINE, WEIGHTS, WEIGHTS), by_hand(name, MACHINE, WEIGHTS)

@@ -125,6 +125,7 @@ def test_several_targets(sinc):
         model.summary(target_names="up")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -170,6 +171,7 @@ def test_standard_deviations_where_each_function_serves_one_class(cloud):
     assert [rows[k]["std"][str(2 - k)] for k in range(3)] == [3.0, 2.0, 1.0]
 
 
+@pytest.mark.slow
 def test_two_classes_and_calibration(cloud):
     model = RVC(link="logit", adapt=None).fit(cloud, cloud[:, 0] > 0)
     found = plain(model.summary(target_names="sign"))
@@ -193,6 +195,7 @@ def test_many_functions_are_cut_in_print_only(sinc):
     assert summary._repr_html_().count("<tr>") == 21 + len(summary.rows())
 
 
+@pytest.mark.slow
 def test_noise(sinc):
     X, y = sinc
     y = y.copy()

@@ -113,6 +113,7 @@ def test_an_autoregression(series):
         assert f"{model.calibration_[-1]:.2f} at {last}," in head["error bars"][0]
 
 
+@pytest.mark.slow
 def test_a_panel(series):
     table = pd.DataFrame({f"shop {k}": series * k for k in range(1, 23)})
     model = Forecaster(lags=1, difference=None, transform=None, calibrate=None).fit(table)

@@ -24,6 +24,7 @@ def same(ours, theirs):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["auto", "taylor", "monte_carlo"])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_form_is_a_covariance_for_each_input(name, method):
@@ -131,6 +132,7 @@ ROOT = np.random.default_rng(0).standard_normal((D, D)) / D
 SHARED = ROOT @ ROOT.T
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:quadrature with 8 nodes")
 @pytest.mark.parametrize(
     ("model", "method", "given"),

@@ -116,6 +116,7 @@ def disagreements(model, D, n_samples, *, exactly):
     return out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", list(MODELS))
 @pytest.mark.parametrize("D", [1, pytest.param(2, marks=pytest.mark.slow), 8])
 def test_agreement_with_draws(name, D):
@@ -131,6 +132,7 @@ def test_agreement_with_a_million_draws(name, D):
     assert disagreements(fitted(name, D), D, 1_000_000, exactly=name in EXACT) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["rvr_star", "union_star", "reduced_rank_star", "laplacian"])
 @pytest.mark.parametrize("scale", [1e-4, 0.1, 10.0])
 def test_quadrature_is_as_precise_as_it_says(name, scale):
@@ -152,6 +154,7 @@ def test_quadrature_is_as_precise_as_it_says(name, scale):
         assert abs(variance[0] - second) <= 5.0 * errors[0, 1] + 1e-3 * second
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", list(MODELS))
 @pytest.mark.parametrize("method", METHODS)
 def test_certain_inputs_are_predicted_as_ever(name, method):

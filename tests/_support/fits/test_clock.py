@@ -49,6 +49,7 @@ def ticks(monkeypatch):
     monkeypatch.setattr(clock.time, "monotonic", lambda: float(next(now)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seconds", [0.5, 1.5])
 @pytest.mark.parametrize("fit", FITS)
 def test_a_fit_ends_with_what_it_has_found(fit, seconds, ticks):

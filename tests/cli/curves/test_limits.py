@@ -1,6 +1,7 @@
 """``sparsebayes inspect --detection-limit``."""
 
 import numpy as np
+import pytest
 
 from sparsebayes import RVR, persistence
 from sparsebayes.cli import main
@@ -35,6 +36,7 @@ def test_options(folder, capsys):
         assert f"x {found.detection_limit:.4g}, missed in 10 %" in text
 
 
+@pytest.mark.slow
 def test_refusals(folder, capsys, model_file, classifier_file):
     fails(capsys, ["inspect", model_file, "--blank", "3"], "--blank belongs to --detection-limit")
     argv = ["inspect", model_file, "--detection-limit"]

@@ -86,6 +86,7 @@ def plain(folder, capsys):
     return out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FILES)
 def test_models_are_those_of_the_plain_file(folder, capsys, plain, name):
     content, argv, told = FILES[name]
@@ -101,6 +102,7 @@ class Piped:
         self.buffer = io.BytesIO(content)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["d.csv", "d.csv.gz", "d.xlsx"])
 def test_standard_input(folder, capsys, monkeypatch, plain, name):
     content, argv, _ = FILES[name]

@@ -32,6 +32,7 @@ def gaps(folder):
     write_csv("full.csv", {"a": A[LEFT], "b": B[LEFT], "y": Y[LEFT]})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("argv", [[], ["--chunk-rows", "7"]])
 def test_the_fit_is_that_of_the_other_rows(gaps, capsys, argv):
     assert main(["fit", "gaps.csv", "--target", "y", "-o", "m.skops", *FAST, *argv]) == 0

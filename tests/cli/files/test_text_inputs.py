@@ -25,6 +25,7 @@ def table(folder):
     return ["fit", "d.csv", "--target", "y", "-o", "m.skops", *FAST]
 
 
+@pytest.mark.slow
 def test_texts_are_encoded_and_the_model_knows_how(table, capsys):
     assert main([*table, "--folds", "4"]) == 0
     out = capsys.readouterr().out
@@ -96,6 +97,7 @@ def test_texts_are_refused_if_asked_for_and_in_chunks(table, capsys):
     assert main([*argv, "--features", "a", "--categorical", "error", "--folds", "0", *FAST]) == 0
 
 
+@pytest.mark.slow
 def test_texts_of_parquet_and_classes(folder, capsys):
     labels = np.where(KIND == "red", "yes", "no")
     pq.write_table(pa.table({"a": A, "kind": KIND, "answer": labels}), "d.parquet")

@@ -63,6 +63,7 @@ def test_a_model_goes_through_pipes(folder, run):
         assert persistence.load(stream).n_features_in_ == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_a_model_from_a_pipe_with_a_name(folder, model_file):
     program = f"{sys.executable} -m sparsebayes inspect <(cat {model_file})"
@@ -105,6 +106,7 @@ def test_c_does_not_fit_on_stdout(folder, model_file, capsys):
     fails(capsys, ["export", model_file, "--to", "c", "-o", "-"], "-o -: C is two files")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "argv",
     [
@@ -163,6 +165,7 @@ def test_bash_completes(folder, run):
     assert completed("sparsebayes", "fit", "--solver", "s") == {"sequential", "subspace"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
 def test_dev_stdout_is_stdout(folder, model_file, run):
     write_csv("t.csv", {"temperature": [150.0, 250.0]})

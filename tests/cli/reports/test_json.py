@@ -13,7 +13,9 @@ from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
 
 SCHEMA = json.loads(
-    (Path(__file__).parents[3] / "docs" / "howto" / "command_line.schema.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[3] / "docs" / "howto" / "command_line.schema.json").read_text(
+        encoding="utf-8"
+    )
 )
 
 
@@ -53,6 +55,7 @@ def test_the_schema_can_refuse():
         jsonschema.validate({**whole, "shell": "bash", "script": "", "more": 1}, SCHEMA)
 
 
+@pytest.mark.slow
 def test_fit(folder, capsys):
     found = answer(capsys, "fit", "-o", "m.skops", "--folds", "3")
     assert found["written"] == ["m.skops"] and Path("m.skops").exists()
@@ -63,6 +66,7 @@ def test_fit(folder, capsys):
     assert found["model"]["log_evidence"] == pytest.approx(-319.13, abs=0.01)
 
 
+@pytest.mark.slow
 def test_fit_of_classes_and_of_several_targets(folder, capsys):
     argv = ["fit", "--task", "classification", "--folds", "0", "--length-scale", "1"]
     found = answer(capsys, *argv)
@@ -128,6 +132,7 @@ def test_denoise(folder, capsys):
     assert 0 < found["kept"] < found["coefficients"] and 0 < found["removed"] < 0.2
 
 
+@pytest.mark.slow
 def test_forecast(folder, capsys):
     rng = np.random.default_rng(0)
     y = np.sin(np.arange(90) / 3) + 0.05 * rng.standard_normal(90)
@@ -148,6 +153,7 @@ def test_explore(folder, capsys):
     assert found["url"].startswith(f"http://127.0.0.1:{found['port']}/")
 
 
+@pytest.mark.slow
 def test_compare(model_file, held_out, folder, capsys):
     answer(capsys, "fit", "-o", "s.skops", "--basis", "linear_spline", "--folds", "0")
     found = answer(capsys, "compare", model_file, "s.skops", "--data", held_out)

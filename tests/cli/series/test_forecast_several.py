@@ -58,6 +58,7 @@ def test_several_series(folder, capsys):
     assert out.splitlines()[-1].split()[:2] == ["b", "01.08.2023"]
 
 
+@pytest.mark.slow
 def test_many_series_are_told_in_part(folder, capsys):
     keys = [f"s{k:02d}" for k in range(23)]
     columns = {"y": np.tile(Y[:12], 23), "s": np.repeat(keys, 12)}
@@ -78,6 +79,7 @@ def shops(count=6):
     return y, {"s": keys, "y": y.T.ravel()}
 
 
+@pytest.mark.slow
 def test_several_series_at_once(folder):
     y, columns = shops()
     write_csv("a.csv", columns)
@@ -100,6 +102,7 @@ def test_a_shared_model(folder, capsys):
     assert "1.00 pooled autoregression by RVR" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_many_notes_are_told_in_part(folder, capsys):
     _, columns = shops(23)
     short = np.tile(np.arange(N) >= N - 12, 23)

@@ -14,6 +14,7 @@ def error(found, f):
     return float(np.mean((found.signal - f) ** 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sinc", "heavisine", "doppler", "blocks", "bumps"])
 def test_it_beats_the_average_in_one_basis(name):
     ours, other = 0.0, 0.0
@@ -24,6 +25,7 @@ def test_it_beats_the_average_in_one_basis(name):
     assert ours < 0.9 * other
 
 
+@pytest.mark.slow
 def test_images():
     rows, columns = np.mgrid[:96, :80] / 96
     clean = np.sin(20 * (rows + 0.5 * columns)) * (columns > 0.3) + 2.0 * (rows > columns)
@@ -67,6 +69,7 @@ def test_ends_are_no_neighbours():
     assert denoise(y, "sym8", method="ash").std[-8:].max() > 4 * middle  # which goes around
 
 
+@pytest.mark.slow
 def test_nothing_is_made_of_noise():
     y = 4.0 + np.random.default_rng(0).standard_normal(50_000)
     for dictionary in ("auto", "haar", "mdct"):

@@ -29,6 +29,7 @@ def with_gap(name, n, start, length, seed):
     return whole, y, f, gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [5, 20])
 def test_bands_cover_in_gaps_and_are_as_wide_as_the_errors(length):
     covered, errors, variances, spreads = [], [], [], []
@@ -75,6 +76,7 @@ def test_scattered_samples():
     assert np.median(found.std[missing]) < 0.5 * f.std()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("gap", [slice(None, 12), slice(-12, None)], ids=["first", "last"])
 def test_ends(gap):
     t = np.arange(300)
@@ -98,6 +100,7 @@ def test_parts_and_coefficients_make_the_signal():
     assert_allclose(found.fits[0].transform.synthesise(found.coefficients) + mean, found.signal)
 
 
+@pytest.mark.slow
 def test_images_with_a_block_and_with_pixels_missing():
     rows, columns = np.mgrid[:64, :64] / 64.0
     f = 10.0 * np.sin(3 * rows + 2 * columns) + 5.0 * (columns > 0.5)

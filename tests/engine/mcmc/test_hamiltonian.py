@@ -186,6 +186,7 @@ def test_moves_keep_the_joint_distribution(kind):
     assert ks_2samp(before, after).pvalue > 1e-2
 
 
+@pytest.mark.slow
 def test_ranks_of_the_true_inputs_are_uniform():
     """Among draws given data that were made from them [Talts et al. 2018]."""
     rng = np.random.default_rng(6)
@@ -203,6 +204,7 @@ def test_ranks_of_the_true_inputs_are_uniform():
         assert chisquare(np.bincount(column // 2, minlength=4)).pvalue > 1e-3
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("known", "target", "noise", "lower"),
     [

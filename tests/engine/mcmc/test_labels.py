@@ -142,6 +142,7 @@ QUICK = [
 ALL = list(product(("gibbs", "jumps"), (2, 3), ("flat", "gamma"), WEIGHTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chain", "n_classes", "slab", "weights"), QUICK)
 def test_moments_are_those_of_the_posterior(chain, n_classes, slab, weights):
     found = draws(chain, n_classes, slab, weights, 400 if n_classes == 2 else 300)
@@ -170,6 +171,7 @@ def test_variables_of_a_wrong_size_are_told(monkeypatch):
     assert np.abs(differences(2, "flat", "ones", found)).max() > 5.0
 
 
+@pytest.mark.slow
 def test_a_factor_that_goes_the_wrong_way_is_told(monkeypatch):
     right = Labels.log_odds_likelihood
     monkeypatch.setattr(
@@ -179,6 +181,7 @@ def test_a_factor_that_goes_the_wrong_way_is_told(monkeypatch):
     assert np.abs(differences(2, "flat", "ones", found)).max() > 5.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_labels_come_back_from_their_own_model(n_classes):
     """State and labels drawn from the prior stay a draw from it, however short a chain is."""

@@ -223,6 +223,7 @@ def test_transforms_that_do_not_fit_say_so():
     assert small.capacity == 64 < large.capacity
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["some", "repeated"])
 def test_a_fit_does_not_depend_on_the_design(rows):
     rows = ROWS[rows]

@@ -190,6 +190,7 @@ def _regression(seed=0):
     return columns, y + 0.3 * rng.standard_normal(60)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("k", thinned([1e-5, 0.3, 20.0, 1e6]))
 @pytest.mark.parametrize("noise", [0.09, "estimate"])
 def test_scale_invariance(k, noise):
@@ -273,6 +274,7 @@ def _orthonormal(kind, n=64):
     return matrix
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["dct", "rotated"])
 @pytest.mark.parametrize(
     "prior, c",
@@ -309,6 +311,7 @@ def _orthonormal_objective(v, weights, c):
     return np.sum(-0.5 * (np.log(2 * np.pi * v * shift) + z / shift) - c * (1 - 1 / shift))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("prior, c", [("aic", 1.0), ("bic", 0.5 * np.log(64)), (4.0, 4.0)])
 @pytest.mark.parametrize("seed", thinned(range(2)))
 def test_the_estimated_noise_is_a_maximum_of_the_closed_form(prior, c, seed):

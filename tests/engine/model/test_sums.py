@@ -113,6 +113,7 @@ def test_cross_is_the_product_of_columns(weights: str | None) -> None:
     assert crossed.cross(a, b, other) == pytest.approx((columns.T * other @ columns)[np.ix_(a, b)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [0.03, 0.4])  # wide functions ask for more digits than products
 @pytest.mark.parametrize("prior", [Flat(), Smoothness(1.0)])
 def test_products_formed_once_change_nothing(width: float, prior) -> None:

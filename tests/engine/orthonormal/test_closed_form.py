@@ -83,6 +83,7 @@ def test_objective_is_the_best_over_all_precisions(c):
         assert_allclose(closed_form.shrink(x, c, variance), mean, rtol=1e-10)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("c", COSTS)
 @pytest.mark.parametrize("noise", [0.05, 0.09, None])
 def test_the_sequential_solver_ends_there(c, noise):

@@ -240,6 +240,7 @@ def test_what_is_seen_together_is_shrunk_together(count):
         assert errors.mean() < 0.9 * ((alone * x[:, 0] - true[:, 0]) ** 2).mean()
 
 
+@pytest.mark.slow
 def test_coefficients_are_foretold_by_those_around_them():
     _, x = shared(5)
     others = (x[:, 1:] ** 2).sum(axis=1)

@@ -70,6 +70,7 @@ def pair(request):
     return given, solve(PLAIN, given)[0], *solve(Exchanging(swaps(), PLAIN), given)
 
 
+@pytest.mark.sampled
 def test_a_better_optimum(pair):
     _, before, after, _ = pair
     assert before.stop is after.stop is Stop.CONVERGED
@@ -102,6 +103,7 @@ def test_the_end_is_no_collapse(pair):
     assert after.state.active.size < N / 3
 
 
+@pytest.mark.slow
 def test_exchanges_that_collapse_are_refused(monkeypatch):
     # Whatever the evidence is: here every exchange is called a collapse.
     given = problem(3)
@@ -111,6 +113,7 @@ def test_exchanges_that_collapse_are_refused(monkeypatch):
     assert_allclose(after.state.objective, before.state.objective, atol=0.01)
 
 
+@pytest.mark.slow
 def test_a_solver_that_did_not_converge_is_left_alone():
     # With the flat prior the noise collapses and is held; exchanges would lose that.
     given = problem(3, prior=Flat())

@@ -23,6 +23,7 @@ from sparsebayes.engine.solvers.policy import Effort
 from tests.engine.solvers.test_strategies import TOL, easy, stalled
 
 
+@pytest.mark.slow
 def test_every_number_of_the_policy_is_used():
     names = {field.name for field in fields(Policy)}
     read = set()

@@ -85,6 +85,7 @@ def test_a_low_noise_restart_cures_the_stall(grown):
     assert max(step.state.beta for step in steps) > 5.0 * state.beta  # the noise was held low
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("strategy", dict.fromkeys(STRATEGIES[2:]), ids=lambda s: s.__name__)
 def test_no_strategy_gives_up_what_was_reached(strategy, grown):
     search, state = copy.copy(grown[0]), grown[1]
@@ -120,6 +121,7 @@ def test_with_the_noise_given_a_shared_precision_tells_of_a_stall():
     assert not search.over and end.objective > state.objective + 100.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [2, 8, 12])
 def test_a_shared_precision_is_not_given_up_where_the_evidence_falls_at_first(seed):
     rng = np.random.default_rng(seed)
@@ -319,6 +321,7 @@ def test_every_second_and_third_function_in_the_order_of_what_they_gain(grown):
     assert losses(search.problem, state)[2] == pytest.approx(fall, rel=1e-8)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", [EM(mackay=True), EM(), Subspace()], ids=repr)
 def test_small_problems_see_the_ends_of_the_other_routes(solver):
     problem = stalled(n_samples=100, gamma=0.03)
@@ -403,6 +406,7 @@ def test_restarts_never_end_lower_and_follow_the_seed():
         assert end.stop.converged and not collapsed(problem, end.state)
 
 
+@pytest.mark.slow
 def test_restarts_where_not_all_functions_can_be_held():
     dense = stalled(gamma=0.03)
     matrix = dense.design.matrix

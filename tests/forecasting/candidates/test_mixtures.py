@@ -62,6 +62,7 @@ def test_moments(mixture):
             np.testing.assert_allclose(cov[i] / units, np.cov(paths[:, i].T) / units, atol=0.04)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("probability", [0.025, 0.3, 0.5, 0.975])
 def test_quantiles(mixture, probability):
     found = mixture.quantile(probability)
@@ -116,6 +117,7 @@ def test_densities_are_mixed(mixture):
     np.testing.assert_allclose(mixture.losses(y)[0], -expected)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("truth", [0.05, 0.9, 2.5])
 def test_crps_of_mixtures(mixture, truth):
     """The integral over all edges of the squared error of the probability."""

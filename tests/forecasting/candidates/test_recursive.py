@@ -132,6 +132,7 @@ def test_curvature_is_rarely_found_where_there_is_none():
     assert curvature(record_of(chaos(4)), LEVEL, 1) == 1.0  # too few
 
 
+@pytest.mark.slow
 def test_a_process_is_tried_where_the_series_is_curved():
     y, origins = chaos(), np.array([70, 120, 150, 180])
     (trial,) = try_out(record_of(y), origins, 4, [LEVEL], (), 1, 0)

@@ -54,6 +54,7 @@ def test_by_number_it_does(by_number):
         laws.rows_in_another_order()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_certain_labels_leave_no_curvature_and_no_warning(by_number):
     laws = Laws(random_classification(700418, most_rows=100), "sequential")

@@ -56,6 +56,7 @@ def test_no_estimator_is_forgotten():
     assert set(estimators(large=False)) == public_estimators()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "n_rows"),
     [

@@ -133,6 +133,7 @@ def test_units_make_no_difference():
     assert_allclose(moved.bounds, 1e3 * np.array([x.min(), x.max()]) - 7)
 
 
+@pytest.mark.slow
 def test_bundled_sensor_is_covered(sensor):
     X, y, _ = make_sensor(500, random_state=2024)
     x = X[:, 0]

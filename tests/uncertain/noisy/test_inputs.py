@@ -119,6 +119,7 @@ class TestEdges:
         np.testing.assert_allclose(mean, 3.0)
         assert np.all(std < 1e-6)
 
+    @pytest.mark.sampled
     def test_duplicated_rows(self, method):
         twice = fit(quick(method), np.repeat(X_FEW, 2, axis=0), np.repeat(Y_FEW, 2))
         assert np.isfinite(twice.predict(TEST, return_std=True)[1]).all()
@@ -127,6 +128,7 @@ class TestEdges:
         model = fit(quick(method), X_FEW.astype(np.float32), Y_FEW.astype(np.float32))
         assert model.predict(TEST.astype(np.float32)).dtype == np.float64
 
+    @pytest.mark.sampled
     def test_inputs_are_not_changed(self, method):
         before, targets = X_FEW.copy(), Y_FEW.copy()
         model = fit(quick(method), before, targets)

@@ -68,6 +68,7 @@ def test_imputation_without_input_noise_leaves_the_inputs():
     assert model.noise_variance_ == 0.01
 
 
+@pytest.mark.slow
 def test_slope_beats_the_plain_process_and_finds_the_noise():
     gains = []
     for seed in range(4):
@@ -108,6 +109,7 @@ def test_another_method_leaves_nothing_of_the_one_before():
         assert not hasattr(model, name)
 
 
+@pytest.mark.slow
 def test_imputation_beats_the_plain_process():
     gains = []
     for seed in (1, 7):
@@ -126,6 +128,7 @@ def test_imputation_beats_the_plain_process():
     assert min(gains) > 0.2
 
 
+@pytest.mark.slow
 def test_imputation_with_too_little_noise_spoils_predictions():
     """QC04 Fig. 4.5: why the annealing must stop."""
     observed, y, test, targets = sinc(1)
@@ -144,6 +147,7 @@ def test_without_annealing_the_start_is_the_kernel():
     assert one.log_evidence_ > still
 
 
+@pytest.mark.slow
 def test_stochastic_em_knows_more_than_the_plain_process():
     model = fit(quick("stochastic_em", max_iter=8, n_samples=16), *sinc(1)[:2])
     plain = quick("slope", input_noise=0.0).fit(*sinc(1)[:2])
@@ -160,6 +164,7 @@ def test_stochastic_em_knows_more_than_the_plain_process():
     assert np.abs(model.inputs_ - clean).mean() < np.abs(sinc(1)[0] - clean).mean()
 
 
+@pytest.mark.slow
 def test_samples_come_with_their_log_density():
     model = fit(quick("stochastic_em", input_noise=0.8), *FEW)
     prior = [norm.logpdf(x, X_FEW, np.sqrt(0.8)).sum() for x in model.samples_]
@@ -173,6 +178,7 @@ def test_samples_come_with_their_log_density():
     np.testing.assert_allclose(difference, difference[0], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_points_without_noise_stay():
     variances = np.where(np.arange(30) % 2, 0.5, 0.0)
     for method in ("stochastic_em", "imputation"):
@@ -181,6 +187,7 @@ def test_points_without_noise_stay():
         assert np.all(model.inputs_[1::2] != X[1::2])
 
 
+@pytest.mark.sampled
 def test_use_before_fit_and_both_returns_are_refused(fitted):
     with pytest.raises(NotFittedError):
         quick("slope").predict(X)
@@ -239,6 +246,7 @@ def test_uncertain_inputs_after_different_noises_take_quadrature():
         model.predict_uncertain(GRID[:2], 0.1 * np.eye(2), method="exact")
 
 
+@pytest.mark.slow
 def test_same_seed_same_result(fitted):
     again = fit(clone(fitted), X, Y)
     np.testing.assert_array_equal(again.predict(TEST), fitted.predict(TEST))
@@ -260,6 +268,7 @@ def test_units_do_not_matter(by_x, by_y):
     np.testing.assert_allclose(found[1], by_y * std, rtol=1e-3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 def test_estimated_input_noise_has_the_units_of_the_inputs(method):
     scale = np.array([1.0, 100.0])
@@ -271,6 +280,7 @@ def test_estimated_input_noise_has_the_units_of_the_inputs(method):
     np.testing.assert_allclose(other.input_noise_, one.input_noise_ * scale**2, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_input_noise_is_estimated():
     observed, y, _, _ = sinc(0, 300)
     model = quick("slope", input_noise="estimate").fit(observed, y)
@@ -283,6 +293,7 @@ def test_nothing_to_learn_is_sampled_only():
     assert model.converged_ and len(model.evidence_path_) == 0
 
 
+@pytest.mark.slow
 def test_unsettled_search_warns():
     with pytest.warns(ConvergenceWarning, match="after 3 turns; raise max_iter"):
         quick("stochastic_em").fit(*FEW)
@@ -295,6 +306,7 @@ def test_progress_is_told(capsys):
     assert capsys.readouterr().out.count("[NoisyInputGPR] turn") == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "learned"),
     [
