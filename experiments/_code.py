@@ -16,8 +16,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 # Modules of the package that no number comes from.
 _SHOWING = {
-    "__main__", "cli", "comparison", "explore", "export", "persistence", "plots", "sktime",
-    "summaries",
+    "__init__", "__main__", "cli", "comparison", "explore", "export", "persistence", "plots",
+    "sktime", "summaries",
 }  # fmt: skip
 
 

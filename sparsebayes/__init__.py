@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sparsebayes.sampling import ClassificationSamples, PosteriorSamples, sample_posterior
     from sparsebayes.uncertain import NoisyInputGPR, predict_uncertain
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "RVC": "sparsebayes.classification",
