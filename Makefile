@@ -38,7 +38,7 @@ help:
 	@echo "make audit        known weaknesses of the packages that .venv has"
 	@echo "make test-wheel   build sdist and wheel, install the wheel into an empty environment and try it"
 	@echo "make fuzz         every public name with inputs and arguments that nobody chose, for 30 minutes in two processes"
-	@echo "make bench        compare with other packages (writes docs/benchmarks.md)"
+	@echo "make bench        compare with other packages (writes docs/evidence/benchmarks.md)"
 	@echo "make experiments  the papers' tables and figures, with few repetitions"
 	@echo "make clean        remove the environments and everything made by the above"
 

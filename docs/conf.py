@@ -71,10 +71,14 @@ sphinx_gallery_conf = {
 }
 
 
+_THEIRS = {"sklearn", "sktime", "skbase"}
+
+
 def _skip(app, what, name, obj, skip, options):
-    """Methods that scikit-learn makes for each estimator, whose pages are its own."""
+    """Methods that other libraries make or bring, and describe on pages of their own."""
     made = name.startswith("set_") and name.endswith("_request")
-    return True if made or name in ("get_metadata_routing",) else skip
+    home = (getattr(obj, "__module__", None) or "").partition(".")[0]
+    return True if made or home in _THEIRS else skip
 
 
 def setup(app):

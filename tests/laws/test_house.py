@@ -248,7 +248,7 @@ def listed():
 
 
 def test_every_citation_key_is_listed():
-    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     used = set()
     for path in (*python_files("sparsebayes", "experiments", "benchmarks"), *documents):
         used |= cited(path.read_text(encoding="utf-8"))
