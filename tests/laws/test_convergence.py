@@ -30,7 +30,7 @@ def test_what_is_stored_is_within_the_limit():
 
 
 def test_the_docs_say_what_is_stored():
-    page = (DOCS / "guide" / "solvers.md").read_text("utf-8")
+    page = (DOCS / "evidence" / "solvers.md").read_text("utf-8")
     rows = [line.split("|")[1:-1] for line in table(stored("given")).splitlines()[2:]]
     for name in ("default", "brief", "em", "mackay", "subspace"):
         regression, classification = (
