@@ -72,3 +72,19 @@ def test_all_has_every_extra_that_is_for_users():
     (everything,) = EXTRAS["all"]
     inside = everything.removeprefix("sparsebayes[").removesuffix("]").split(",")
     assert set(inside) == set(EXTRAS) - FOR_DEVELOPERS - {"all"}
+
+
+def test_the_conda_recipe_asks_for_the_same_versions():
+    """What the recipe requires is what `pyproject.toml` does, by the names that conda has."""
+    recipe = (ROOT / "conda" / "meta.yaml").read_text("utf-8")
+    run = recipe.partition("  run:\n")[2].partition("  run_constrained:\n")
+    required = {line.strip("- ").replace(" ", "") for line in run[0].splitlines()}
+    assert required == {
+        f"python{PROJECT['requires-python']}",
+        *(one.lower() for one in PROJECT["dependencies"]),
+    }
+    floors_of_extras = {one for extra in EXTRAS.values() for one in extra}
+    names = {"matplotlib-base": "matplotlib", "dask": "dask[array,dataframe,distributed]"}
+    for line in run[2].partition("\ntest:")[0].splitlines():
+        name, floor = line.strip("- ").split(" ") if line.strip() else ("", "")
+        assert not name or f"{names.get(name, name)}{floor}" in floors_of_extras
