@@ -38,6 +38,7 @@ def test_the_detailed_pages_have_the_same_numbers(table):
     assert set(numbers) - known == set()
 
 
+@pytest.mark.slow
 def test_all_pictures_are_drawn_from_what_is_stored(plots, tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "IMAGES", tmp_path)
     stored = plots.load()
