@@ -15,6 +15,7 @@ BLOCK = re.compile(
 )
 # Pages that run in a second or so are run by `make test`, the others by `make test-docs`.
 QUICK = {"README.md"}
+MADE = {"papers.md", "evidence/benchmarks.md"}  # by commands
 
 
 def blocks(page):
@@ -54,7 +55,8 @@ def test_there_are_examples():
 def test_no_block_is_missed():
     """A fence that is not at the start of its line, or written in another way, would not run."""
     for page in PAGES:
-        fences = re.findall(r"^\s*(?:```|~~~)\s*py", page.read_text("utf-8"), re.MULTILINE)
+        fence = r"^\s*(?:```|~~~)\s*(?:\{[\w-]+\}\s*)?py"
+        fences = re.findall(fence, page.read_text("utf-8"), re.MULTILINE)
         assert len(fences) == len(blocks(page)), name(page)
 
 
@@ -98,3 +100,28 @@ def test_every_public_name_is_in_the_reference():
             if entry != "__version__" and id(getattr(found, entry)) not in listed:
                 missing.append(f"{module}.{entry}")
     assert missing == []
+
+
+SHAPE = [
+    "What it answers",
+    "A first example",
+    "What it costs",
+    "How far to trust it",
+    "Options",
+    "Pitfalls",
+    "See also",
+]
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "guide").glob("*.md")), ids=lambda page: page.stem)
+def test_pages_of_the_guide_have_one_shape(page):
+    if page.stem != "index":
+        assert re.findall(r"^## (.*)$", page.read_text("utf-8"), re.MULTILINE) == SHAPE
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if name(page) not in MADE], ids=name)
+def test_lines_are_wrapped(page):
+    """But for tables, links and pictures, which cannot be broken, and pages that commands write."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    long = [line for line in text.splitlines() if len(line) > 100 and line[0] not in "|!["]
+    assert long == []
