@@ -22,8 +22,8 @@ from sparsebayes.plots import DenoiseDisplay
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#5A5A5A"
 
 # %%
-# A recording of 1024 samples, in units of its converter. It is nearly free of noise, so that it can
-# serve as the truth. Noise with a standard deviation of 15 units is added, and 40 samples are lost.
+# A recording of 1024 samples, in units of its converter. It has little noise, so that it can serve
+# as the truth. Noise with a standard deviation of 15 units is added, and 40 samples are lost.
 
 truth = pywt.data.ecg().astype(float)
 rng = np.random.default_rng(0)
@@ -47,7 +47,7 @@ figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
 DenoiseDisplay.from_denoised(found, noisy, ax=ax)
 ax.plot(truth, color=ORANGE, linewidth=1.0, linestyle="--", label="recording without noise")
 ax.set(xlabel="sample", ylabel="ECG (units of the converter)", xlim=(130, 900))
-ax.legend(loc="upper right", fontsize="small")
+ax.legend(loc="upper left", bbox_to_anchor=(0.12, 1.0), fontsize="small")
 plt.show()
 
 # %%

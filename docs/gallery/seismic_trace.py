@@ -126,8 +126,8 @@ print("wavelets where none is, at (s):", (step * extra).round(2))
 
 # %%
 # Those that are too many lie at the ends of the trace, where cosines do not fit the swell: leave a
-# margin there. Of two reflections that are 6 ms apart, as at 1.79 s, the sum is right but not the
-# shares.
+# margin there. Of two reflections that are 6 ms apart, as at 1.79 s, the sum is about right, the
+# shares are not.
 #
 # To take home: where the shape of what you look for is known, a dictionary of that shape beside one
 # for the disturbance finds it directly. See :doc:`/guide/denoising`.

@@ -100,11 +100,11 @@ by_line = (many - line[1]) / line[0]
 print(f"of the straight line {np.sqrt(np.mean((by_line - truth) ** 2)):.2f} mg/L")
 
 # %%
-# Limits of the method, after Currie and ISO 11843: above the critical value a reading is no blank;
-# the detection limit is the concentration that passes it with a probability of 95 %; from the
-# quantification limit on, a concentration is known to 10 %. In the picture, 5 % of the readings lie
-# above the band and 5 % below: the critical value is its upper end at zero, and the detection limit
-# where its lower end has risen to that.
+# Limits of the method, after Currie and ISO 11843: a reading above the critical value is not taken
+# for a blank; the detection limit is the concentration that passes it with a probability of 95 %;
+# from the quantification limit on, a concentration is known to 10 %. In the picture, 5 % of the
+# readings lie above the band and 5 % below: the critical value is its upper end at zero, and the
+# detection limit where its lower end has risen to that.
 
 limits = model.detection_limit(blank=0.0)
 print(f"critical value {limits.critical_value:.4f} absorbance units")

@@ -94,12 +94,13 @@ figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.plot(
     new, said, ".", color=GREY, markersize=2.5, alpha=0.6, label="readings at recorded positions"
 )
-for name, colour, (middle, width) in (
-    ("predict, 95 %", ORANGE, predictions["error of positions known"]),
-    ("predict_uncertain, 95 %", BLUE, (mean, std)),
-):
-    half = 1.96 * width
-    ax.fill_between(grid, middle - half, middle + half, color=colour, alpha=0.3, lw=0, label=name)
+half = 1.96 * std
+ax.fill_between(
+    grid, mean - half, mean + half, color=BLUE, alpha=0.3, lw=0, label="predict_uncertain, 95 %"
+)
+middle, width = predictions["error of positions known"]
+for sign, label in ((-1.96, "predict, 95 %"), (1.96, None)):
+    ax.plot(grid, middle + sign * width, color=ORANGE, linestyle="--", label=label)
 ax.plot(grid, mean, color=BLUE)
 ax.set(xlabel="recorded position (m)", ylabel="magnetic anomaly (nT)")
 ax.legend(fontsize="small", loc="lower right")
