@@ -148,10 +148,12 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
         tol: float | None = None,
         *,
         learn: bool = True,
+        first: bool = False,
     ) -> tuple[Basis, Solution]:
         """The end of the search and the basis with its length scales there, learned or as given.
 
         With `progress` Ctrl-C ends the search too; without, there is nobody who would keep its end.
+        The `first` of several searches may end when the time is up: the next go on from there.
         """
         family = self._family(basis, X, weights) if learn else None
         if family is not None:
@@ -159,7 +161,8 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
         if problem.in_turns:
             solver = InTurns(solver)
         try:
-            solution = self._run(solver, problem, self.tol if tol is None else tol, progress)
+            tol = self.tol if tol is None else tol
+            solution = self._run(solver, problem, tol, progress, first=first)
         except Interrupted as interruption:
             if progress is None:
                 raise
@@ -169,16 +172,23 @@ class RelevanceVectorMachine(GuidedMixin, NamedSummaryMixin, CallbackSupportMixi
         return basis, solution
 
     def _run(
-        self, solver: Solver, problem: Problem, tol: float, report: Progress | None = None
+        self,
+        solver: Solver,
+        problem: Problem,
+        tol: float,
+        report: Progress | None = None,
+        *,
+        first: bool = False,
     ) -> Solution:
         """The end of a search; `tol` is that of 1000 samples.
 
-        Without `report` nobody would keep what was found when the time is up.
+        Without `report`, and if it is not the `first` of several, nobody would keep what was found
+        when the time is up.
         """
         rng = np.random.default_rng(as_random_state(self.random_state).randint(2**31 - 1))
         tol *= max(1.0, problem.n_samples / 1000.0)
         found = run(solver, problem, max_iter=self.max_iter, tol=tol, rng=rng, report=report)
-        if report is None and found.stop is Stop.MAX_TIME:
+        if report is None and not first and found.stop is Stop.MAX_TIME:
             raise OutOfTime
         return found
 

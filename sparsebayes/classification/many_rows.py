@@ -11,6 +11,7 @@ Outputs for the temperature are those of the sample, each row left out in closed
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -272,7 +273,8 @@ def _learned(model: RVC, solver: Solver, basis: Basis, part: Samples) -> Basis:
         problem: AdaptableProblem = least_squares.label_problem(model, basis, part)[0]
     else:
         problem = latent.latent_problem(model, model._design(basis, part.rows), part)
-    return model._climb(quick(solver), problem, basis, part.rows, part.weights, None)[0]
+    few = part.rows, part.weights
+    return model._climb(quick(solver), problem, basis, *few, None, first=True)[0]
 
 
 def _by_passes(
@@ -281,7 +283,7 @@ def _by_passes(
     """The model of all rows, begun with those of fewer."""
     few = spread_sample(drawn, SAMPLE)
     problem = latent.latent_problem(model, model._design(basis, few.rows), few)
-    solution = model._run(quick(solver), problem, max(model.tol, _START_TOL))
+    solution = model._run(quick(solver), problem, max(model.tol, _START_TOL), first=True)
 
     def pass_over(rows: Rows, labelled: Labelled, part: Samples, solver: Solver) -> Solution:
         def expand(points: list[Weights]) -> Expansion:
@@ -296,7 +298,8 @@ def _by_passes(
 
         each = float(labelled.factors @ labelled.totals) / part.weights.sum()
         seen = Drawn(basis, part, model.link_, each)
-        return passes(expand, seen, solution, solver, model._run, model.tol)
+        search = partial(model._run, first=True)
+        return passes(expand, seen, solution, solver, search, model.tol)
 
     if len(drawn.rows) > len(few.rows):
         part = Arrays(drawn.rows, drawn.labels, drawn.weights, labels=True)

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
+from sparsebayes._support.fits.clock import time_is_up
 from sparsebayes.engine import Exact, Policy, Sequential, Solution, Solver, State, Stop
 from sparsebayes.engine.linalg import one_thread
 from sparsebayes.engine.solvers.driver import start
@@ -90,7 +91,7 @@ def passes(
     points = [Weights(model.active, model.mean)]
     path: list[float] = []
     sane: tuple[State, Exact] | None = None
-    explored = False
+    explored, stop = False, Stop.MAX_ITER
     for count in range(1, _MOST + 1):
         problem, values = expand(points)
         enough = tol * max(1.0, problem.n_samples / 1000.0)
@@ -107,14 +108,19 @@ def passes(
             sane = model, problem
             path.append(model.objective)
             if left <= max(_MODE, _SHARE * enough) and model.objective - state.objective <= enough:
-                found = None if explored else search(_deeply(solver), problem, tol).state
+                found = None if explored else search(_deeply(solver), problem, tol)
                 explored = True
-                if found is None or found.objective <= model.objective + enough:
-                    return Solution(model, _rising(path), count, Stop.CONVERGED, problem)
-                model = found
+                if found is None or found.state.objective <= model.objective + enough:
+                    cut = found is not None and found.stop is Stop.MAX_TIME
+                    stop = Stop.MAX_TIME if cut else Stop.CONVERGED
+                    return Solution(model, _rising(path), count, stop, problem)
+                model = found.state
+        if time_is_up():
+            stop = Stop.MAX_TIME
+            break
         points = drawn.follow(points[0], model)
     model, problem = sane or (state, problem)
-    return Solution(model, _rising(path or [model.objective]), count, Stop.MAX_ITER, problem)
+    return Solution(model, _rising(path or [model.objective]), count, stop, problem)
 
 
 def _penalty(model: State, weights: Weights) -> float:

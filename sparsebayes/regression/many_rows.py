@@ -135,7 +135,7 @@ def begin(
     problem = model._problem(few, part[0], held.y[rows], part[1], noise)[1]
     if problem.energy == 0 and noise.variance is None:  # these rows tell nothing
         return basis, []
-    few, solution = model._climb(quick(solver), problem, few, *part, None)
+    few, solution = model._climb(quick(solver), problem, few, *part, None, first=True)
     basis = basis.rescaled(few.log_scales())
     told = [f"length scales from {rows.size} rows"] if learns else []
     if chosen:

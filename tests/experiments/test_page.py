@@ -3,6 +3,7 @@
 import pytest
 
 from experiments import _page, _rows
+from experiments.__main__ import PAGE, STORED
 from experiments._report import Report
 
 ROW = _rows.Row("KTH19", "Table 1", "kth2019.classification", "kth2019.regression")
@@ -40,3 +41,9 @@ def test_values_of_both_halves_count(tmp_path, judged):
     assert judged().commit == "abc" and len(judged().reasons) == 2
     text = _page.page([judged()], "")
     assert ROW.experiment in text and f"python -m experiments {ROW.also}" in text
+
+
+def test_the_page_of_the_site_says_what_is_stored():
+    found = list(_page.judged(STORED))
+    text = PAGE.read_text("utf-8")
+    assert text == _page.page(found, "../experiments/results"), "python -m experiments report"

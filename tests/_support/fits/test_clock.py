@@ -5,10 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsebayes import RVC, RVR, Forecaster, NoisyInputGPR, ParetoClassifier, ReducedRankGPR
 from sparsebayes._support.fits import clock
+from sparsebayes.basis import RBF
 from sparsebayes.engine import Stop
 
 rng = np.random.default_rng(0)
@@ -65,6 +67,23 @@ def test_a_fit_ends_with_what_it_has_found(fit, seconds, ticks):
     assert np.isfinite(model.predict(*inputs)).all()
     if hasattr(model, "stop_reason_"):
         assert model.stop_reason_ == Stop.MAX_TIME.value
+
+
+@pytest.mark.parametrize(
+    "estimator", [RVR(), RVC(link="logit"), RVC(link="least_squares")], ids=str
+)
+@pytest.mark.parametrize("seconds", [0.5, pytest.param(40.0, marks=pytest.mark.slow)])
+def test_many_rows_end_with_what_was_found(estimator, seconds, ticks):
+    """Their first searches are among few rows; what these have found is gone on with."""
+    inputs = np.linspace(-3.0, 3.0, 10_001)[:, None]
+    targets = np.sin(2.0 * inputs[:, 0])
+    if isinstance(estimator, RVC):
+        targets = targets > 0.5
+    model = clone(estimator).set_params(basis=RBF(centres=20), max_time=seconds)
+    with pytest.warns(ConvergenceWarning, match="stopped at max_time"):
+        model.fit(inputs, targets)
+    assert model.stop_reason_ == Stop.MAX_TIME.value and not model.converged_
+    assert np.isfinite(model.predict(inputs[::500])).all()
 
 
 @pytest.mark.parametrize("fit", ["RVR", "ReducedRankGPR"])
