@@ -41,9 +41,7 @@ inside = later.between(band.lower, band.upper)
 print(f"{inside.sum()} of {len(later)} months in the 95 % band")
 print(f"mean absolute error {(mean - later).abs().mean():.2f} ppm")
 
-fig, (left, right) = plt.subplots(
-    1, 2, figsize=(9, 4), width_ratios=(1, 1.5), layout="constrained"
-)
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4), width_ratios=(1, 1.5), layout="constrained")
 left.plot(known, color="#5A5A5A", label="known")
 left.plot(later, color="#D55E00", linewidth=1, label="came later")
 left.set(ylabel="CO₂ (ppm)", title="the record")
@@ -57,8 +55,8 @@ plt.show()
 # %%
 # Does the band know how far it sees?
 # -----------------------------------
-# ``backtest`` moves through the ten years month by month. From each it forecasts the next five years,
-# with the model that was fitted up to 1991 and the values up to that month.
+# ``backtest`` moves through the ten years month by month. From each it forecasts the next five
+# years, with the model that was fitted up to 1991 and the values up to that month.
 
 found = model.backtest(monthly, 60)
 ahead = np.arange(1, 61)
@@ -75,6 +73,6 @@ for k in (1, 12, 60):
     print(f"{k:2d} months ahead: error {error[k - 1]:.2f} ppm, predicted std {std[k - 1]:.2f}")
 
 # %%
-# The forecast stays within a fraction of the seasonal swing for years. Its bands grow with the distance
-# as they should, and are on the safe side: the past of the series cannot exclude that the rise slows
-# or speeds up, and in these ten years it did neither. See :doc:`/guide/forecasting`.
+# The forecast stays within a fraction of the seasonal swing for years. Its bands grow with the
+# distance as they should, and are on the safe side: the past of the series cannot exclude that the
+# rise slows or speeds up, and in these ten years it did neither. See :doc:`/guide/forecasting`.

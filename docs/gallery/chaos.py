@@ -3,7 +3,8 @@ Chaos: forecasts that know when to stop
 =======================================
 
 The Mackey-Glass equation was made as a model of how the number of blood cells is regulated. With a
-long delay it is chaotic: small errors grow, and no forecast is good for long. A good forecast says so.
+long delay it is chaotic: small errors grow, and no forecast is good for long. A good forecast says
+so.
 
 A model of one step ahead is applied again and again, to its own output. Taking each output as if it
 were certain ("naive") keeps the band as narrow as that of one step. ``Forecaster`` carries the
@@ -56,7 +57,7 @@ plt.show()
 
 found = model.backtest(series, 100, step=20, methods=("exact", "naive"))
 fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
-for (method, name), color in zip(names.items(), (BLUE, ORANGE), strict=True):
+for method, color in zip(names, (BLUE, ORANGE), strict=True):
     scores = found[method]
     left.plot(steps, np.sqrt(scores.squared_error), color=color, label=f"error, {method}")
     left.plot(steps, scores.std.mean(axis=0), "--", color=color, label=f"predicted std, {method}")

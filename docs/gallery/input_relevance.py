@@ -5,9 +5,9 @@ Which inputs matter: a chemical process
 A plant records ten settings of every batch and the yield that came out. Which of the settings have
 an effect at all, and what does it look like? A screening study asks this before anything is tuned.
 
-The yields follow a well-known test function (Friedman 1), in which five of ten inputs matter: two by a
-product, one by a square, two by straight lines. ``RVR()`` learns a length scale for each input; that
-of an input without effect grows until it no longer matters.
+The yields follow a well-known test function (Friedman 1), in which five of ten inputs matter: two
+by a product, one by a square, two by straight lines. ``RVR()`` learns a length scale for each
+input; that of an input without effect grows until it no longer matters.
 """
 
 # %%
@@ -40,8 +40,8 @@ print(f"linear regression: R² {LinearRegression().fit(X, y).score(new, truth):.
 # %%
 # What the effects look like
 # --------------------------
-# The model along each setting, with the others at their medians. Bands hold 95 % of new batches; the
-# dashed lines are the true function.
+# The model along each setting, with the others at their medians. Bands hold 95 % of new batches;
+# the dashed lines are the true function.
 
 
 def true_yield(x):
@@ -62,8 +62,8 @@ plt.show()
 # %%
 # Length scales and importances
 # -----------------------------
-# An inverse length scale says how fast the function can change along an input. It is no measure of how
-# much it does: ``feature_importances_`` is, the share of each input in the changes of the
+# An inverse length scale says how fast the function can change along an input. It is no measure of
+# how much it does: ``feature_importances_`` is, the share of each input in the changes of the
 # prediction over the training rows.
 
 place = np.arange(10)[::-1]
@@ -81,10 +81,12 @@ for name, scale, importance in zip(
     print(f"{name:12} length scale {told:>8}, importance {importance:.2f}")
 
 
-matter = [name for name, share in zip(names, model.feature_importances_, strict=True) if share > 0.01]
+matter = [
+    name for name, share in zip(names, model.feature_importances_, strict=True) if share > 0.01
+]
 print("settings that matter:", ", ".join(matter))
 
 # %%
-# One fit of the defaults sorts the settings: the five with an effect have their shapes, and the five
-# without are flat to the eye and to the model.
-# See :doc:`/guide/length_scales` and :doc:`/howto/feature_importances`.
+# One fit of the defaults sorts the settings: the five with an effect have their shapes, and the
+# five without are flat to the eye and to the model. See :doc:`/guide/length_scales` and
+# :doc:`/howto/feature_importances`.

@@ -2,10 +2,10 @@
 Medical tests: decide by costs
 ==============================
 
-Cells from a breast lump are measured under the microscope, and a classifier says whether the lump is
-malignant. A missed tumour is far worse than a benign lump that is looked at again. With
-probabilities that can be believed the decision follows: call it malignant where the expected cost of
-sending the patient home is larger, which is a threshold well below one half.
+Cells from a breast lump are measured under the microscope, and a classifier says whether the lump
+is malignant. A missed tumour is far worse than a benign lump that is looked at again. With
+probabilities that can be believed the decision follows: call it malignant where the expected cost
+of sending the patient home is larger, which is a threshold well below one half.
 
 The example computes probabilities by ``RVC``, decides by costs, and compares the probabilities with
 those of a support vector machine.
@@ -14,10 +14,10 @@ those of a support vector machine.
 # %%
 # Probabilities of patients that were not seen
 # --------------------------------------------
-# The Wisconsin data have 30 measurements of 569 patients. Each half is predicted by a model that was
-# fitted to the other half, so that all patients have a probability from a model that has not seen
-# them. ``RVC()`` has probabilities of its own; the support vector machine needs a calibration
-# around it.
+# The Wisconsin data have 30 measurements of 569 patients. Each half is predicted by a model that
+# was fitted to the other half, so that all patients have a probability from a model that has not
+# seen them. ``RVC`` has probabilities of its own; the support vector machine needs a calibration
+# around it. ``link="logit"`` saves time: ``RVC()`` would also try least squares.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,7 +37,7 @@ X, malignant = data.data, data.target == 0
 halves = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X, malignant))
 svc = make_pipeline(StandardScaler(), SVC())
 models = {
-    "RVC": make_pipeline(StandardScaler(), RVC()),
+    "RVC": make_pipeline(StandardScaler(), RVC(link="logit")),
     "SVC, calibrated": CalibratedClassifierCV(svc, ensemble=False),
 }
 probability = {}
@@ -81,8 +81,11 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 p = probability["RVC"]
 bins = np.linspace(0, 1, 21)
 left.hist(
-    [p[~malignant], p[malignant]], bins, color=(BLUE, ORANGE), label=("benign", "malignant"),
-)  # fmt: skip
+    [p[~malignant], p[malignant]],
+    bins,
+    color=(BLUE, ORANGE),
+    label=("benign", "malignant"),
+)
 left.axvline(by_cost, color="black", linestyle="--", label=f"threshold by costs, {by_cost:.3f}")
 left.axvline(0.5, color="black", linestyle=":", label="threshold 0.5")
 left.set(yscale="log", xlabel="probability of malignant (RVC)", ylabel="patients", ylim=(0.7, 3000))
@@ -121,15 +124,22 @@ for ax, (name, values), color in zip(axes, probability.items(), (BLUE, ORANGE), 
         low, high = beta.ppf([0.025, 0.975], k + 0.5, n - k + 0.5)
         ax.vlines(values[rows].mean(), low, high, color=color)
         ax.plot(values[rows].mean(), k / n, "o", color=color)
-        ax.annotate(f"{n}", (values[rows].mean(), low), (0, -12), textcoords="offset points",
-                    ha="center", fontsize="small")  # fmt: skip
+        ax.annotate(
+            f"{n}",
+            (values[rows].mean(), low),
+            (0, -12),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+        )
     ax.set(title=name, xlabel="mean probability of the group", xlim=(-0.05, 1.05))
 axes[0].set(ylabel="share of malignant lumps", ylim=(-0.1, 1.05))
 plt.show()
 
 # %%
-# Where mistakes differ in cost, compute probabilities and put the threshold where the costs say: here
-# it halves the cost of deciding at one half. Both machines have probabilities good enough for
-# that and do about equally well; ``RVC`` needs fewer vectors and no calibration around it.
-# See :doc:`/guide/classification`; :doc:`/guide/pareto` has classifiers that take costs when they
-# predict, and :doc:`/howto/from_svc` more comparisons with ``SVC``.
+# Where mistakes differ in cost, compute probabilities and put the threshold where the costs say:
+# here that saves about two fifths of the cost of deciding at one half, with either machine. The
+# support vector machine costs a little less on these patients; ``RVC`` needs a handful of vectors
+# where it needs about eighty, and no calibration around it. See :doc:`/guide/classification`;
+# :doc:`/guide/pareto` has classifiers that take costs when they predict, and
+# :doc:`/howto/from_svc` more comparisons with ``SVC``.

@@ -2,19 +2,19 @@
 Which blood values predict diabetes: a posterior over models
 ============================================================
 
-Ten measurements of 442 patients are to predict how far their diabetes has progressed a year later. A
-selection of variables gives one list; another sample of patients would give another one. Six
-of the measurements are blood values that go together, so that one can stand in for another.
+Ten measurements of 442 patients are to predict how far their diabetes has progressed a year later.
+A selection of variables gives one list; another sample of patients would give another one. Six of
+the measurements are blood values that go together, so that one can stand in for another.
 
 ``sample_posterior`` draws many models, as often as the data make them likely. The result is a
-probability for each measurement, and for each pair whether they replace each other.
+probability for each measurement, and a picture of those that can replace each other.
 """
 
 # %%
 # Drawing models
 # --------------
-# The model is linear. Inputs are standardised, so that a coefficient is the change of the target for
-# one standard deviation.
+# The model is linear. Inputs are standardised, so that a coefficient is the change of the target
+# for one standard deviation.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,18 +29,20 @@ labels = [
     "age", "sex", "body mass", "blood pressure", "cholesterol", "LDL", "HDL",
     "cholesterol/HDL", "triglycerides", "glucose",
 ]  # fmt: skip
-samples = sample_posterior(RVR("linear", bias=False), X, y, 1000, 4, random_state=0)
+samples = sample_posterior(RVR("linear", bias=False), X, y, 300, 4, random_state=0)
 weights = samples.data.posterior.weights.values.reshape(-1, 10)
 kept = np.isin(np.arange(10), samples.optimum.relevance_)
-print(f"{len(weights)} models drawn, on average with {(weights != 0).sum(axis=1).mean():.1f} inputs")
+print(
+    f"{len(weights)} models drawn, on average with {(weights != 0).sum(axis=1).mean():.1f} inputs"
+)
 print("kept by the single best fit:", ", ".join(np.array(labels)[kept]))
-print("R-hat below 1.05:", bool((samples.summary(X[:5]).r_hat < 1.05).all()))
+print("chains agree (R-hat below 1.05):", bool((samples.summary(X[:5]).r_hat < 1.05).all()))
 
 # %%
 # How likely is it that an input matters?
 # ---------------------------------------
-# On the left the share of models that use an input, with a ring around those that the single best fit
-# keeps. On the right the coefficients over all models: the range of 90 % of them, and the mean.
+# On the left the share of models that use an input, with a ring around those that the single best
+# fit keeps. On the right the coefficients over all models: the range of 90 % of them, and the mean.
 
 place = np.arange(10)[::-1]
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), sharey=True, layout="constrained")
@@ -50,7 +52,7 @@ style = {"facecolors": "none", "edgecolors": "#D55E00", "linewidths": 1.6, "zord
 left.scatter(samples.inclusion[kept], place[kept], s=110, label="kept by the best fit", **style)
 left.set(xlabel="probability that it is in the model", xlim=(0, 1.04))
 left.set_yticks(place, labels)
-left.legend(loc="lower left", bbox_to_anchor=(-0.05, 1.0), ncols=2, frameon=False)
+left.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, frameon=False, fontsize="small")
 low, high = np.quantile(weights, [0.05, 0.95], axis=0)
 right.axvline(0, color="black", linewidth=0.8)
 right.hlines(place, low, high, color="#0072B2", linewidth=3, alpha=0.5, label="90 % of the models")
@@ -59,7 +61,9 @@ best = np.zeros(10)
 best[kept] = samples.optimum.coef_[kept]
 right.plot(best, place, "x", color="#D55E00", label="best fit")
 right.set(xlabel="change for one standard deviation")
-right.legend(loc="lower left", bbox_to_anchor=(-0.05, 1.0), ncols=3, frameon=False)
+right.legend(
+    loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, frameon=False, fontsize="small"
+)
 plt.show()
 for name, chance in zip(labels, samples.inclusion, strict=True):
     print(f"{name:16} {chance:.2f}")
@@ -67,22 +71,44 @@ for name, chance in zip(labels, samples.inclusion, strict=True):
 # %%
 # Which inputs replace each other?
 # --------------------------------
-# Correlations between "is in the model" of the blood values, over all models drawn. Below zero:
-# where one is in, the other one is less needed.
+# Every dot is a model. Total cholesterol is mostly LDL: a model may use one of the two, the other
+# one, both with opposite signs, or neither. Dots on a line through zero are models that leave an
+# input out. The sum of the two coefficients is known better than each of them. HDL and the ratio
+# cholesterol/HDL move in opposite directions, and there the difference is known a little better.
 
-blood = np.arange(4, 9)
-active = (weights[:, blood] != 0).astype(float)
-matrix = np.corrcoef(active.T)
-np.fill_diagonal(matrix, np.nan)
-fig, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
-image = ax.imshow(matrix, cmap="PuOr", vmin=-0.6, vmax=0.6)
-for i in range(5):
-    for j in range(5):
-        if i != j:
-            ax.text(j, i, f"{matrix[i, j]:.2f}", ha="center", va="center")
-ax.set_xticks(range(5), np.array(labels)[blood], rotation=25, ha="right")
-ax.set_yticks(range(5), np.array(labels)[blood])
-fig.colorbar(image, ax=ax, label="correlation of being in the model")
+chol, ldl, hdl, ratio = 4, 5, 6, 7
+fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+for ax, (i, j, sign, corner) in zip(
+    axes, ((chol, ldl, 1, "lower left"), (hdl, ratio, -1, "upper left")), strict=True
+):
+    both = (weights[:, i] != 0) & (weights[:, j] != 0)
+    for rows, color, marker, label in (
+        (both, "#0072B2", "o", "both in the model"),
+        (~both, "#D55E00", "s", "one or none"),
+    ):
+        share = rows.mean()
+        ax.plot(
+            weights[rows, i],
+            weights[rows, j],
+            marker,
+            color=color,
+            markersize=3,
+            alpha=0.4,
+            label=f"{label} ({share:.0%})",
+        )
+    ax.axhline(0, color="black", linewidth=0.6)
+    ax.axvline(0, color="black", linewidth=0.6)
+    ax.set(xlabel=f"coefficient of {labels[i]}", ylabel=f"coefficient of {labels[j]}")
+    ax.legend(loc=corner, frameon=False, fontsize="small", markerscale=2)
+    first, second = weights[:, i].std(), weights[:, j].std()
+    together = (weights[:, i] + sign * weights[:, j]).std()
+    word = "sum" if sign > 0 else "difference"
+    print(f"{labels[i]} ± {first:.1f}, {labels[j]} ± {second:.1f}, their {word} ± {together:.1f}")
 plt.show()
-any_of = np.any(active[:, :4] != 0, axis=1).mean()
-print(f"at least one of the four cholesterol values is in the model: {any_of:.2f}")
+cholesterols = np.any(weights[:, [chol, ldl, hdl, ratio]] != 0, axis=1).mean()
+print(f"at least one of the four cholesterol values is in the model: {cholesterols:.0%}")
+
+# %%
+# A single fit says yes or no to each input. The posterior says which of these answers the data
+# support: four inputs are sure, the four cholesterol values matter together, and which of them does
+# is open. See :doc:`/guide/sampling`.

@@ -3,8 +3,8 @@ Sales: season, Easter and promotions
 ====================================
 
 A shop plans its stock from monthly sales. They grow, they have a season, and they jump in the month
-of Easter, which moves between March and April, and in months with a promotion. Both are known ahead:
-the calendar says one, the shop decides the other.
+of Easter, which moves between March and April, and in months with a promotion. Both are known
+ahead: the calendar says one, the shop decides the other.
 
 The example forecasts three years with and without these inputs, and then asks the past how far the
 bands can be trusted. The sales are made up, so that the true effects are known.
@@ -94,6 +94,6 @@ right.legend(frameon=False, loc="lower left")
 plt.show()
 
 # %%
-# Inputs that are known ahead halve the error and the width of the bands here, because the month of
-# Easter and the promotions explain most of what the season cannot; ``backtest`` shows it before the
-# future comes. See :doc:`/guide/forecasting`.
+# Inputs that are known ahead more than halve the error here, and nearly halve the width of the
+# bands: Easter and promotions explain most of what the season cannot. ``backtest`` says so from
+# data that are already there. See :doc:`/guide/forecasting`.

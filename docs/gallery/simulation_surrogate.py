@@ -6,9 +6,9 @@ A simulation that takes hours cannot be run a million times. A surrogate is fitt
 answers in its place. Its standard deviation says where it knows least, and that is where the next
 run tells most: active learning.
 
-The simulation here is the flight of a ball with drag, cheap enough to know the truth everywhere. Its
-range depends on the speed and the angle of the throw. Runs that are chosen one by one are compared
-with as many at random.
+The simulation here is the flight of a ball with drag, cheap enough to know the truth everywhere.
+Its range depends on the speed and the angle of the throw. Runs that are chosen one by one are
+compared with as many at random.
 """
 
 # %%
@@ -60,9 +60,9 @@ print(f"ranges from {truth.min():.0f} to {truth.max():.0f} m")
 # Active learning
 # ---------------
 # Ten runs to begin with, drawn at random; then twelve more, each where the standard deviation is
-# largest. ``ReducedRankGPR`` is a Gaussian process whose kernel is tuned at each fit. The simulation
-# gives the same answer each time, so the noise is not estimated but set to 1 cm. All is done three
-# times, from other first runs.
+# largest. ``ReducedRankGPR`` is a Gaussian process whose kernel is tuned at each fit. The
+# simulation gives the same answer each time, so the noise is not estimated but set to 1 cm. All is
+# done three times, from other first runs.
 
 
 def errors(X):
@@ -72,21 +72,19 @@ def errors(X):
     return np.sqrt(np.mean(off**2)), off.max(), model
 
 
-counts = np.arange(10, 23, 2)
-chosen, drawn, found = [], [], np.empty((2, 3, len(counts), 2))
+counts = np.array([10, 14, 18, 22])
+chosen, drawn, found = [], [], np.empty((2, 3, 4, 2))
 for repeat in range(3):
-    rng = np.random.default_rng(repeat)
-    points = rng.random((22, 2))
-    drawn.append(points)
-    found[1, repeat] = [errors(points[:count])[:2] for count in counts]
-    points = points[:10]
+    drawn.append(np.random.default_rng(repeat).random((22, 2)))
+    found[1, repeat] = [errors(drawn[-1][:count])[:2] for count in counts]
+    points, path = drawn[-1][:10], []
     while len(points) < 22:
         rms, worst, model = errors(points)
-        if len(points) % 2 == 0:
-            found[0, repeat, (len(points) - 10) // 2] = rms, worst
+        path.append((rms, worst))
         std = model.predict(grid, return_std=True)[1]
         points = np.vstack([points, grid[np.argmax(std)]])
-    found[0, repeat, -1] = errors(points)[:2]
+    path.append(errors(points)[:2])
+    found[0, repeat] = np.array(path)[counts - 10]
     chosen.append(points)
 
 # %%
@@ -124,14 +122,16 @@ plt.show()
 # Thin lines are the three repetitions, thick ones their means.
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.6), sharey=True, layout="constrained")
-for k, (ax, name) in enumerate(zip(axes, ("root mean squared error", "largest error"), strict=True)):
+for k, (ax, name) in enumerate(
+    zip(axes, ("root mean squared error", "largest error"), strict=True)
+):
     for own, label, color in zip(found, ("chosen", "random"), ("#0072B2", "#D55E00"), strict=True):
         ax.semilogy(counts, own[..., k].T, color=color, linewidth=0.7, alpha=0.6)
         style = {"marker": "o" if label == "chosen" else "s", "markersize": 5, "linewidth": 2.5}
         ax.semilogy(counts, own[..., k].mean(axis=0), color=color, label=label, **style)
-        ends = [f"{own[:, number, k].mean():.2f}" for number in (0, 2, 4, 6)]
+        ends = [f"{own[:, number, k].mean():.2f}" for number in range(4)]
         print(f"{name}, {label}: {', '.join(ends)} m with 10, 14, 18, 22 runs")
-    ax.set(xlabel="runs of the simulation", title=name)
+    ax.set(xlabel="runs of the simulation", title=name, xticks=counts)
 axes[0].set_ylabel("error of the range (m)")
 axes[1].legend(frameon=False)
 plt.show()
