@@ -123,7 +123,7 @@ class DualTree(Dictionary):
 
     Notes
     -----
-    Coefficients have the shape (directions, 2, *shape); the second axis has the real and the
+    Coefficients have the shape ``(directions, 2, *shape)``; the second axis has the real and the
     imaginary part. Wavelets are periodic, and where a length is odd its last sample is set aside
     as a coefficient of its own, as for `Wavelet`.
 
