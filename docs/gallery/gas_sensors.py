@@ -13,9 +13,10 @@ memory and time. The example sets the relevance vectors of ``RVC`` beside the su
 # %%
 # Two machines on the same readings
 # ---------------------------------
-# Both have the same kernel, an RBF with a length scale of 12 mV, so that the example is quick;
-# ``RVC()`` would choose likelihood and width on rows held out. ``RVC`` has probabilities for all
-# three classes in one model, ``SVC`` needs a calibration around it.
+# Both have the same kernel, an RBF with a length scale of 12 mV. This is the classical machine and
+# quick; ``RVC()`` would choose likelihood and width on rows held out, and correct the probabilities
+# by them. ``RVC`` has probabilities for all three classes in one model, ``SVC`` needs a calibration
+# around it.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +30,7 @@ from sparsebayes.datasets import load_gases, make_gases
 from sparsebayes.plots import ClassificationDisplay
 
 gases = load_gases()
-machine = RVC(RBF(12.0), link="logit")
+machine = RVC(RBF(12.0), link="logit", calibrate=None)
 calibrated = CalibratedClassifierCV(SVC(gamma=1 / (2 * 12.0**2)), ensemble=False)
 rvc = machine.fit(gases.data, gases.target)
 svc = calibrated.fit(gases.data, gases.target)

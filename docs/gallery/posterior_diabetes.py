@@ -29,7 +29,7 @@ labels = [
     "age", "sex", "body mass", "blood pressure", "cholesterol", "LDL", "HDL",
     "cholesterol/HDL", "triglycerides", "glucose",
 ]  # fmt: skip
-samples = sample_posterior(RVR("linear", bias=False), X, y, 300, 4, random_state=0)
+samples = sample_posterior(RVR("linear", bias=False), X, y, 200, 4, random_state=0)
 weights = samples.data.posterior.weights.values.reshape(-1, 10)
 kept = np.isin(np.arange(10), samples.optimum.relevance_)
 print(
@@ -73,13 +73,13 @@ for name, chance in zip(labels, samples.inclusion, strict=True):
 # --------------------------------
 # Every dot is a model. Total cholesterol is mostly LDL: a model may use one of the two, the other
 # one, both with opposite signs, or neither. Dots on a line through zero are models that leave an
-# input out. The sum of the two coefficients is known better than each of them. HDL and the ratio
-# cholesterol/HDL move in opposite directions, and there the difference is known a little better.
+# input out. The sum of the two coefficients is known better than each of them. On the right a
+# large coefficient of HDL mostly goes with a small one of the ratio, and the other way round.
 
 chol, ldl, hdl, ratio = 4, 5, 6, 7
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-for ax, (i, j, sign, corner) in zip(
-    axes, ((chol, ldl, 1, "lower left"), (hdl, ratio, -1, "upper left")), strict=True
+for ax, (i, j, corner) in zip(
+    axes, ((chol, ldl, "lower left"), (hdl, ratio, "upper left")), strict=True
 ):
     both = (weights[:, i] != 0) & (weights[:, j] != 0)
     for rows, color, marker, label in (
@@ -100,11 +100,10 @@ for ax, (i, j, sign, corner) in zip(
     ax.axvline(0, color="black", linewidth=0.6)
     ax.set(xlabel=f"coefficient of {labels[i]}", ylabel=f"coefficient of {labels[j]}")
     ax.legend(loc=corner, frameon=False, fontsize="small", markerscale=2)
-    first, second = weights[:, i].std(), weights[:, j].std()
-    together = (weights[:, i] + sign * weights[:, j]).std()
-    word = "sum" if sign > 0 else "difference"
-    print(f"{labels[i]} ± {first:.1f}, {labels[j]} ± {second:.1f}, their {word} ± {together:.1f}")
 plt.show()
+first, second = weights[:, chol].std(), weights[:, ldl].std()
+together = (weights[:, chol] + weights[:, ldl]).std()
+print(f"cholesterol ± {first:.1f}, LDL ± {second:.1f}, their sum ± {together:.1f}")
 cholesterols = np.any(weights[:, [chol, ldl, hdl, ratio]] != 0, axis=1).mean()
 print(f"at least one of the four cholesterol values is in the model: {cholesterols:.0%}")
 
