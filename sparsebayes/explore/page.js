@@ -1,10 +1,12 @@
 // The page: tabs, controls, requests, files. One request is under way at a time, the newest next.
+// While something is moved drafts are asked for, and the whole fit when it has come to rest.
 
 import { Plot, brief, element } from "./drawing.js";
 import { Classification, Regression, Signal } from "./views.js";
 
 const find = (id) => document.getElementById(id);
 const BEAT = 5000; // milliseconds between signs of life
+const REST = 300; // milliseconds without a change, after which the whole fit is asked for
 const WIDTHS = [0.005, 2]; // of the horizontal axis
 const tab = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16)).join("");
 
@@ -29,47 +31,79 @@ function say(text, wrong = false) {
   find("status").classList.toggle("wrong", wrong);
 }
 
-async function post(place, body) {
-  const headers = { "Content-Type": "application/json" };
-  const response = await fetch(place, { method: "POST", headers, body: JSON.stringify(body) });
-  const answer = response.status === 204 ? {} : await response.json();
-  return response.ok ? answer : { failed: true, ...answer };
-}
-
 function lost() {
   ended = true;
   say("The explorer has ended. Start it again with: sparsebayes explore", true);
 }
 
-let flying = false;
-let wanted = false;
+// The answer; null if nobody is there.
+async function post(place, body) {
+  const headers = { "Content-Type": "application/json" };
+  try {
+    const response = await fetch(place, { method: "POST", headers, body: JSON.stringify(body) });
+    const answer = response.status === 204 ? {} : await response.json();
+    return response.ok ? answer : { failed: true, ...answer };
+  } catch {
+    lost();
+    return null;
+  }
+}
 
-async function ask() {
-  wanted = true;
+let flying = false;
+let wanted = null; // "draft" or "whole"
+let rest = null;
+
+function setBusy() {
+  document.body.dataset.busy = String(flying || rest !== null);
+}
+
+// Something has changed. It is still "held" by the pointer, it is "moving" and may move on, or not.
+function change(how = "done") {
+  clearTimeout(rest);
+  rest = null;
+  if (how === "moving") rest = setTimeout(change, REST);
+  ask(how === "done" ? "whole" : "draft");
+  setBusy();
+}
+
+// A draft keeps the width that was learned last.
+function requested(draft) {
+  const request = current.request();
+  if (!draft || current.kind === "denoise") return request;
+  const learned = current.answer?.summary.width;
+  if (request.width === "auto" && learned) request.width = learned;
+  return { ...request, draft: true };
+}
+
+async function ask(what) {
+  wanted = what;
   if (flying || ended) return;
   flying = true;
+  setBusy();
   try {
     while (wanted && !ended) {
-      wanted = false;
+      const draft = wanted === "draft";
+      wanted = null;
       const view = current;
       const begin = performance.now();
       const slow = setTimeout(() => say("fitting …"), 400);
-      const answer = await post("explore", view.request());
+      const answer = await post("explore", requested(draft));
       clearTimeout(slow);
-      if (view !== current) continue;
+      if (answer === null || view !== current) continue;
       if (answer.failed) {
         say(answer.error, true);
         continue;
       }
       view.receive(answer);
       tell(answer);
-      say(`fitted in ${Math.round(performance.now() - begin)} ms`);
+      const took = `${Math.round(performance.now() - begin)} ms`;
+      const waits = draft && current.options.calibrate ? ", not yet calibrated" : "";
+      say(draft ? `quick fit in ${took}${waits}` : `fitted in ${took}`);
       document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
     }
-  } catch {
-    lost();
   } finally {
     flying = false;
+    setBusy();
   }
 }
 
@@ -78,6 +112,7 @@ async function ask() {
 const TITLES = {
   points: "points", relevance_vectors: "relevance vectors", width: "width", log_evidence: "log evidence",
   steps: "steps of the solver", converged: "converged", stop_reason: "why it ended", noise_std: "noise, standard deviation",
+  noise_found: "kind of noise",
   rmse: "error at the points (RMS)", calibration: "bands widened by", wrong: "points on the wrong side", link: "link",
   samples: "samples", kept: "coefficients kept", dictionary: "dictionary", method: "method",
 };
@@ -117,9 +152,18 @@ function control(title, id) {
   return box;
 }
 
-function set(name, value) {
+// A slider, with its value beside the title.
+function sliding(title, id, range) {
+  const box = made("div", { class: "control" }, find("controls"));
+  const head = made("div", { class: "head" }, box);
+  made("label", { for: id }, head, title);
+  const shown = made("output", { for: id }, head);
+  return { box, shown, slider: made("input", { type: "range", id, ...range }, box) };
+}
+
+function set(name, value, how = "done") {
   current.options[name] = value;
-  ask();
+  change(how);
 }
 
 function addChoice(name, title, choices) {
@@ -149,13 +193,15 @@ function addWordsOrNumber(name, title, words, first) {
     return number.hidden ? select.value : number.valueAsNumber;
   };
   read();
-  for (const one of [select, number]) one.addEventListener(one === select ? "change" : "input", () => set(name, read()));
+  for (const one of [select, number]) one.addEventListener(one === select ? "change" : "input", () => {
+    const value = read();
+    if (!Number.isNaN(value)) set(name, value); // NaN while nothing is written
+  });
 }
 
 function addWidth() {
-  const box = control("width of the functions", "option-width");
-  const slider = made("input", { type: "range", id: "option-width", min: 0, max: 1, step: 0.005 }, box);
-  const shown = made("output", { for: "option-width" }, box);
+  const range = { min: 0, max: 1, step: 0.005 };
+  const { box, shown, slider } = sliding("width of the functions", "option-width", range);
   const line = made("label", { class: "inline" }, box);
   const learn = made("input", { type: "checkbox", id: "option-learn" }, line);
   line.append(" learn it from the data");
@@ -173,19 +219,19 @@ function addWidth() {
   slider.addEventListener("input", () => {
     learn.checked = false;
     shown.textContent = brief(read());
-    set("width", read());
+    set("width", read(), "moving");
   });
   learn.addEventListener("change", () => set("width", learn.checked ? "auto" : read()));
 }
 
 function addCoverage() {
-  const box = control("probability of the band, %", "option-coverage");
-  const slider = made("input", { type: "range", id: "option-coverage", min: 50, max: 99, step: 1 }, box);
-  slider.value = 100 * current.options.coverage;
-  const shown = made("output", { for: "option-coverage" }, box, slider.value);
+  const range = { min: 50, max: 99, step: 1 };
+  const { shown, slider } = sliding("probability of the band", "option-coverage", range);
+  slider.value = Math.round(100 * current.options.coverage);
+  shown.textContent = `${slider.value} %`;
   slider.addEventListener("input", () => {
-    shown.textContent = slider.value;
-    set("coverage", Number(slider.value) / 100);
+    shown.textContent = `${slider.value} %`;
+    set("coverage", Number(slider.value) / 100, "moving");
   });
 }
 
@@ -237,13 +283,8 @@ function addChoiceOfClass() {
 
 async function fetchFiles(request) {
   say("preparing the file …");
-  let answer = null;
-  try {
-    answer = await post("explore", request);
-  } catch {
-    lost();
-    return;
-  }
+  const answer = await post("explore", request);
+  if (answer === null) return;
   if (answer.failed) {
     say(answer.error, true);
     return;
@@ -278,14 +319,14 @@ function open(kind) {
   find("stage").setAttribute("aria-labelledby", `tab-${kind}`);
   find("hint").textContent = [current.hint, ...(kind === start.view ? start.notes : [])].join(" ");
   find("legend").textContent = current.legend;
-  find("add").hidden = kind === "denoise";
+  for (const id of ["add", "remove"]) find(id).hidden = kind === "denoise";
   find("loader").hidden = kind !== "denoise";
   find("exports").hidden = kind === "denoise";
   find("save").textContent = kind === "denoise" ? "Save signal" : "Save model";
   find("links").replaceChildren();
   current.show();
   addControls();
-  ask();
+  change();
 }
 
 function listen() {
@@ -302,10 +343,11 @@ function listen() {
   });
   find("controls").addEventListener("submit", (event) => event.preventDefault());
   find("add").addEventListener("click", () => current.add());
+  find("remove").addEventListener("click", () => current.removeChosen());
   find("fit-view").addEventListener("click", () => {
     current.domain = current.around();
     current.show();
-    ask();
+    change();
   });
   find("reset").addEventListener("click", () => {
     current.reset();
@@ -313,12 +355,14 @@ function listen() {
     open(current.kind);
   });
   find("save").addEventListener("click", () => fetchFiles({ kind: "save", of: current.request() }));
-  find("load").addEventListener("change", async (event) => {
-    const [file] = event.target.files;
+  find("loader").addEventListener("click", () => find("load").click());
+  find("load").addEventListener("change", async ({ target }) => {
+    const [file] = target.files;
     if (file) loadSignal(await file.text(), file.name);
+    target.value = ""; // the same file may be loaded again
   });
   find("end").addEventListener("click", async () => {
-    await post("end", {}).catch(() => null);
+    await post("end", {});
     lost();
   });
   new ResizeObserver(() => current?.show()).observe(find("plot"));
@@ -341,7 +385,7 @@ function loadSignal(text, name) {
 // Signs of life, so that the server can end with the last tab.
 
 function beat() {
-  if (!ended) post("beat", { tab }).catch(lost);
+  if (!ended) post("beat", { tab });
 }
 
 function signs() {
@@ -354,12 +398,14 @@ function signs() {
 }
 
 async function begin() {
-  start = await (await fetch("start.json")).json();
+  const response = await fetch("start.json").catch(lost);
+  if (!response) return;
+  start = await response.json();
   const plot = new Plot(find("plot"));
   evidence = new Plot(find("path"), { left: 50, right: 8, top: 6, bottom: 20 });
   const kinds = { regression: Regression, classification: Classification, denoise: Signal };
   for (const [kind, Kind] of Object.entries(kinds)) {
-    views[kind] = new Kind(kind, plot, start, ask);
+    views[kind] = new Kind(kind, plot, start, change);
     views[kind].options = { ...DEFAULTS[kind] };
   }
   addExports();
@@ -369,4 +415,4 @@ async function begin() {
   signs();
 }
 
-begin().catch(lost);
+begin();

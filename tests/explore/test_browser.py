@@ -70,11 +70,7 @@ def after(page, action):
     """Do something, and wait until it was answered and nothing is under way."""
     before = page.run(ANSWERED)
     action()
-    page.until(f"{ANSWERED} > {before}")
-    settled = -1
-    while settled != (now := page.run(ANSWERED)):
-        settled = now
-        time.sleep(0.3)
+    page.until(f"{ANSWERED} > {before} && document.body.dataset.busy === 'false'")
 
 
 def count(page):
@@ -110,6 +106,8 @@ def test_points_are_added_and_removed(page):
     assert count(page) == n - 1
     after(page, lambda: page.run("document.getElementById('add').click()"))
     assert count(page) == n
+    after(page, lambda: page.run("document.getElementById('remove').click()"))
+    assert count(page) == n - 1
 
 
 def test_the_keyboard_moves_points(page):
@@ -119,16 +117,44 @@ def test_the_keyboard_moves_points(page):
     assert place(page, 5)[1] < before[1] and place(page, 5)[0] == pytest.approx(before[0])
 
 
+SEEN = "document.getElementById('plot').innerHTML + document.getElementById('path').innerHTML"
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("noise", "a number"), ("prior", "ric"), ("solver", "em"), ("augment", "yes"),
-     ("calibrate", "3 folds")],
+    [("noise", "a number"), ("noise", "student"), ("noise", "varying"), ("prior", "ric"),
+     ("prior", "a number"), ("solver", "em"), ("solver", "mackay"), ("solver", "subspace"),
+     ("augment", "yes"), ("augment", "fast"), ("calibrate", "3 folds"), ("calibrate", "auto")],
 )  # fmt: skip
 def test_controls_change_a_regression(page, name, text):
-    seen = "document.getElementById('plot').innerHTML + document.getElementById('path').innerHTML"
-    before = page.run(seen)
+    """With an outlier: without one the model says that the noise is normal, and stays the same."""
+    x, y = place(page, 20)
+    after(page, lambda: page.drag((x, y), (x, 700)))
+    before = page.run(SEEN)
     after(page, lambda: choose(page, name, text))
-    assert page.run(seen) != before
+    assert page.run(SEEN) != before
+
+
+def test_noise_without_outliers_is_said_to_be_normal(page):
+    before = page.run(MEAN)
+    after(page, lambda: choose(page, "noise", "student"))
+    assert page.run(MEAN) == before
+    assert "no outliers" in page.run("document.querySelector('[data-key=noise_found]').textContent")
+
+
+def test_drafts_are_followed_by_the_whole_fit(page):
+    x, y = place(page, 20)
+    held = {"button": "left", "buttons": 1, "clickCount": 1}
+    page.mouse("Moved", x, y)
+    page.mouse("Pressed", x, y, **held)
+    after(page, lambda: page.mouse("Moved", x, y - 60, **held))
+    status = "document.getElementById('status').textContent"
+    assert page.run(status).startswith("quick fit")
+    after(page, lambda: page.mouse("Released", x, y - 60, button="left", clickCount=1))
+    assert page.run(status).startswith("fitted")
+    page.run("document.querySelectorAll('#plot .point')[5].focus()")
+    after(page, lambda: page.key("ArrowUp", 38))
+    assert page.run(status).startswith("fitted")
 
 
 def test_the_width_changes_a_regression(page):
@@ -187,7 +213,7 @@ def test_an_error_is_told(page):
         number.value = '-1';
         choose.dispatchEvent(new Event('change'));
     })()""")
-    page.until("document.querySelector('#status.wrong')")
+    page.until("document.querySelector('#status.wrong') !== null")
     assert "got -1" in page.run("document.getElementById('status').textContent")
     page.errors.clear()  # the browser notes a status of 400
 
@@ -243,15 +269,15 @@ def test_the_page_tells_the_round_trip_while_dragging(browser):
     thread.start()
     browser.resize(1200, 800)
     browser.open(server.url, READY)
-    took = []
-    for k in range(20):
-        x0, y0 = place(browser, 100)
-        after(browser, lambda x0=x0, y0=y0, k=k: browser.drag((x0, y0), (x0, y0 + (-1) ** k * 30)))
-        took.append(float(browser.run("document.getElementById('status').textContent").split()[-2]))
+    x0, y0 = place(browser, 100)
+    after(browser, lambda: browser.drag((x0, y0), (x0 + 30, y0 - 60), steps=200))
+    took = browser.run("""performance.getEntriesByType('resource')
+        .filter((one) => one.name.endsWith('/explore')).map((one) => one.duration)""")
     server.ending.set()
     thread.join(10)
-    print(f"median {statistics.median(took):.0f} ms, largest {max(took):.0f} ms")
-    assert len(took) == 20 and min(took) > 0
+    print(f"{len(took)} fits, median {statistics.median(took):.0f} ms, largest {max(took):.0f} ms")
+    assert len(took) > 3
+    assert browser.errors == []
 
 
 @pytest.mark.parametrize("kind", ["regression", "classification", "denoise"])
