@@ -201,7 +201,7 @@ function addWordsOrNumber(name, title, words, first) {
 
 function addWidth() {
   const range = { min: 0, max: 1, step: 0.005 };
-  const { box, shown, slider } = sliding("width of the functions", "option-width", range);
+  const { box, shown, slider } = sliding("width of a function", "option-width", range);
   const line = made("label", { class: "inline" }, box);
   const learn = made("input", { type: "checkbox", id: "option-learn" }, line);
   line.append(" learn it from the data");
@@ -226,7 +226,7 @@ function addWidth() {
 
 function addCoverage() {
   const range = { min: 50, max: 99, step: 1 };
-  const { shown, slider } = sliding("probability of the band", "option-coverage", range);
+  const { shown, slider } = sliding("band, probability", "option-coverage", range);
   slider.value = Math.round(100 * current.options.coverage);
   shown.textContent = `${slider.value} %`;
   slider.addEventListener("input", () => {
@@ -261,10 +261,10 @@ function addControls() {
   if (kind === "regression") addWordsOrNumber("noise", "noise (number: variance)", choices.noise, 0.01);
   else addWords("link", "link", choices.link);
   const priors = kind === "classification" ? ["auto", ...choices.prior] : choices.prior;
-  addWordsOrNumber("prior", "prior (number: price of a function)", priors, 1);
+  addWordsOrNumber("prior", "prior (number: price)", priors, 1);
   addWords("solver", "solver", choices.solver);
-  addChoice("augment", "augment: less sure away from the data", AUGMENT);
-  addChoice("calibrate", "calibrate by held-out points", CALIBRATE);
+  addChoice("augment", "augment: less sure far off", AUGMENT);
+  addChoice("calibrate", "calibrate (held-out points)", CALIBRATE);
   if (kind === "regression") addCoverage();
   else addChoiceOfClass();
 }

@@ -177,6 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
     default_request_version = "HTTP/1.0"  # what is no HTTP is answered with a status, too
     server_version, sys_version = "sparsebayes", ""
     timeout = 60
+    disable_nagle_algorithm = True  # the body would wait until the headers are acknowledged
 
     def do_GET(self) -> None:
         self._answered(self._get)

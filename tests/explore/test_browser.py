@@ -182,8 +182,11 @@ def test_classes_have_contours(page):
     assert page.run(half) != before
     page.run("document.querySelectorAll('#plot .point')[0].focus()")
     after(page, lambda: page.key("Enter", ENTER))
-    for name, text in (("link", "probit"), ("prior", "ric"), ("augment", "yes")):
+    controls = (("link", "probit"), ("prior", "ric"), ("augment", "yes"), ("calibrate", "3 folds"))
+    for name, text in controls:
+        before = page.run(SEEN)
         after(page, lambda name=name, text=text: choose(page, name, text))
+        assert page.run(SEEN) != before, name
 
 
 def test_a_signal_is_drawn(page):
@@ -191,8 +194,22 @@ def test_a_signal_is_drawn(page):
     before = page.run(MEAN)
     after(page, lambda: page.drag((200, 200), (400, 500), steps=20))
     assert page.run(MEAN) != before
-    for name, text in (("dictionary", "dct"), ("method", "sparse")):
+    for name, text in (("dictionary", "dct"), ("method", "sparse"), ("noise", "a number")):
+        before = page.run(SEEN)
         after(page, lambda name=name, text=text: choose(page, name, text))
+        assert page.run(SEEN) != before, name
+
+
+def test_a_signal_is_loaded_and_saved(page, tmp_path):
+    open_view(page, "denoise")
+    file = tmp_path / "trace.csv"
+    file.write_text("time,v\n" + "".join(f"{i},{i % 16 // 8}\n" for i in range(64)))
+    after(page, lambda: page.give_file("#load", file))
+    assert page.run("document.querySelector('[data-key=samples]').textContent") == "64"
+    page.allow_downloads()
+    page.run("document.getElementById('save').click()")
+    table = np.genfromtxt(io.BytesIO(page.downloaded("signal.csv")), delimiter=",", names=True)
+    assert table.dtype.names == ("signal", "lower", "upper") and len(table) == 64
 
 
 def test_models_are_downloaded_and_load(page):
