@@ -1,7 +1,8 @@
 // The page: tabs, controls, requests, files. One request is under way at a time, the newest next.
 // While something is moved drafts are asked for, and the whole fit when it has come to rest.
 
-import { Plot, brief, element } from "./drawing.js";
+import { Plot, brief } from "./drawing.js";
+import { drawPath, fillTable, listenTabs, made, selectTab, sliding, titled } from "./parts.js";
 import { Classification, Regression, Signal } from "./views.js";
 
 const find = (id) => document.getElementById(id);
@@ -15,14 +16,6 @@ let current = null;
 let start = null;
 let ended = false;
 let evidence = null;
-
-function made(name, attributes = {}, parent = null, text = null) {
-  const found = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
-  if (text !== null) found.textContent = text;
-  if (parent) parent.append(found);
-  return found;
-}
 
 // Requests.
 
@@ -109,37 +102,12 @@ async function ask(what) {
 
 // What the answer says besides the picture.
 
-const TITLES = {
-  points: "points", relevance_vectors: "relevance vectors", width: "width", log_evidence: "log evidence",
-  steps: "steps of the solver", converged: "converged", stop_reason: "why it ended", noise_std: "noise, standard deviation",
-  noise_found: "kind of noise",
-  rmse: "error at the points (RMS)", calibration: "bands widened by", wrong: "points on the wrong side", link: "link",
-  samples: "samples", kept: "coefficients kept", dictionary: "dictionary", method: "method",
-};
-
 function tell(answer) {
-  const rows = find("summary").tBodies[0];
-  rows.replaceChildren();
-  for (const [key, value] of Object.entries(answer.summary)) {
-    const row = made("tr", {}, rows);
-    made("th", { scope: "row" }, row, TITLES[key] ?? key);
-    made("td", { "data-key": key }, row, typeof value === "boolean" ? (value ? "yes" : "no") : brief(value));
-  }
+  fillTable(find("summary"), answer.summary);
   find("notes").replaceChildren(...answer.notes.map((note) => made("li", {}, null, note)));
   const learned = answer.summary.width;
   if (current.options.width === "auto" && learned) widthSlider?.show(learned);
-  drawPath(answer.evidence_path);
-}
-
-function drawPath(path) {
-  find("evidence").hidden = !path || path.length < 2;
-  if (find("evidence").hidden) return;
-  const known = path.filter((value) => value !== null);
-  const low = Math.min(...known);
-  const high = Math.max(...known);
-  evidence.clear();
-  evidence.frame([0, path.length - 1, low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)]);
-  element("path", { class: "climb", d: evidence.line(path.map((_, i) => i), path) }, evidence.lines);
+  drawPath(evidence, find("evidence"), answer.evidence_path);
 }
 
 // Controls.
@@ -147,18 +115,7 @@ function drawPath(path) {
 let widthSlider = null;
 
 function control(title, id) {
-  const box = made("div", { class: "control" }, find("controls"));
-  made("label", { for: id }, box, title);
-  return box;
-}
-
-// A slider, with its value beside the title.
-function sliding(title, id, range) {
-  const box = made("div", { class: "control" }, find("controls"));
-  const head = made("div", { class: "head" }, box);
-  made("label", { for: id }, head, title);
-  const shown = made("output", { for: id }, head);
-  return { box, shown, slider: made("input", { type: "range", id, ...range }, box) };
+  return titled(find("controls"), title, id);
 }
 
 function set(name, value, how = "done") {
@@ -201,7 +158,7 @@ function addWordsOrNumber(name, title, words, first) {
 
 function addWidth() {
   const range = { min: 0, max: 1, step: 0.005 };
-  const { box, shown, slider } = sliding("width of a function", "option-width", range);
+  const { box, shown, slider } = sliding(find("controls"), "width of a function", "option-width", range);
   const line = made("label", { class: "inline" }, box);
   const learn = made("input", { type: "checkbox", id: "option-learn" }, line);
   line.append(" learn it from the data");
@@ -226,7 +183,7 @@ function addWidth() {
 
 function addCoverage() {
   const range = { min: 50, max: 99, step: 1 };
-  const { shown, slider } = sliding("band, probability", "option-coverage", range);
+  const { shown, slider } = sliding(find("controls"), "band, probability", "option-coverage", range);
   slider.value = Math.round(100 * current.options.coverage);
   shown.textContent = `${slider.value} %`;
   slider.addEventListener("input", () => {
@@ -311,12 +268,7 @@ function addExports() {
 
 function open(kind) {
   current = views[kind];
-  for (const button of find("tabs").children) {
-    const chosen = button.dataset.view === kind;
-    button.setAttribute("aria-selected", String(chosen));
-    button.tabIndex = chosen ? 0 : -1;
-  }
-  find("stage").setAttribute("aria-labelledby", `tab-${kind}`);
+  selectTab(find("tabs"), find("stage"), kind);
   find("hint").textContent = [current.hint, ...(kind === start.view ? start.notes : [])].join(" ");
   find("legend").textContent = current.legend;
   for (const id of ["add", "remove"]) find(id).hidden = kind === "denoise";
@@ -330,17 +282,7 @@ function open(kind) {
 }
 
 function listen() {
-  const tabs = [...find("tabs").children];
-  tabs.forEach((button, k) => {
-    button.addEventListener("click", () => open(button.dataset.view));
-    button.addEventListener("keydown", (event) => {
-      const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (way === undefined) return;
-      const next = tabs[(k + way + tabs.length) % tabs.length];
-      open(next.dataset.view);
-      next.focus();
-    });
-  });
+  listenTabs(find("tabs"), open);
   find("controls").addEventListener("submit", (event) => event.preventDefault());
   find("add").addEventListener("click", () => current.add());
   find("remove").addEventListener("click", () => current.removeChosen());

@@ -32,6 +32,7 @@ _FILES = {
     "": ("page.html", "text/html; charset=utf-8"),
     "page.css": ("page.css", "text/css; charset=utf-8"),
     "page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "parts.js": ("parts.js", "text/javascript; charset=utf-8"),
     "drawing.js": ("drawing.js", "text/javascript; charset=utf-8"),
     "views.js": ("views.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("icon.svg", "image/svg+xml"),

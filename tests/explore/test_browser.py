@@ -3,9 +3,11 @@
 Pictures at three widths, light and dark, go to the folder that SPARSEBAYES_PICTURES names.
 """
 
+import contextlib
 import http.server
 import io
 import os
+import shutil
 import statistics
 import threading
 import time
@@ -235,28 +237,35 @@ def test_an_error_is_told(page):
     page.errors.clear()  # the browser notes a status of 400
 
 
-def test_a_page_of_another_origin_gets_nothing(browser, server, tmp_path):
-    (tmp_path / "evil.html").write_text("<title>evil</title>")
+@contextlib.contextmanager
+def serving(folder):
+    """A plain server of files; its origin."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *args):
-            super().__init__(*args, directory=str(tmp_path))
+            super().__init__(*args, directory=str(folder))
 
         def log_message(self, *args):
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as evil:
-        thread = threading.Thread(target=evil.serve_forever)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as found:
+        thread = threading.Thread(target=found.serve_forever)
         thread.start()
-        browser.open(f"http://127.0.0.1:{evil.server_port}/evil.html", "document.title === 'evil'")
+        yield f"http://127.0.0.1:{found.server_port}"
+        found.shutdown()
+        thread.join()
+
+
+def test_a_page_of_another_origin_gets_nothing(browser, server, tmp_path):
+    (tmp_path / "evil.html").write_text("<title>evil</title>")
+    with serving(tmp_path) as evil:
+        browser.open(f"{evil}/evil.html", "document.title === 'evil'")
         for options in ("{}", "{method: 'POST', body: '{}'}", "{mode: 'no-cors'}"):
             told = browser.run(
                 f"fetch('{server.url}start.json', {options})"
                 ".then((found) => found.text()).then((text) => text.length, () => -1)"
             )
             assert told in (-1, 0)
-        evil.shutdown()
-        thread.join()
 
 
 def test_closing_the_tab_ends_the_server(browser):
@@ -309,3 +318,70 @@ def test_pictures(page, kind, tmp_path):
             wide = page.run("document.documentElement.scrollWidth")
             assert wide <= width  # nothing beyond the edge
             page.picture(folder / f"{kind}-{width}-{'dark' if dark else 'light'}.png")
+
+
+# The page of the documentation, which has no server.
+
+STORED = Path(__file__).parents[2] / "docs" / "_static" / "explorer"
+DRAWN = "document.querySelector('#plot .mean') !== null"
+
+
+def slide(page, name, value):
+    page.run(f"""(() => {{
+        const slider = document.getElementById('option-{name}');
+        slider.value = {value};
+        slider.dispatchEvent(new Event('input'));
+    }})()""")
+
+
+def test_stored_fits_from_a_file(browser, tmp_path):
+    folder = Path(os.environ.get("SPARSEBAYES_PICTURES", tmp_path))
+    browser.resize(800, 900)
+    browser.open((STORED / "index.html").as_uri(), DRAWN)
+    names = {
+        "regression": ("width", "points", "noise", "band"),
+        "classification": ("width",),
+        "denoise": ("snr", "band"),
+    }
+    for kind, sliders in names.items():
+        browser.run(f"document.getElementById('tab-{kind}').click()")
+        for name in sliders:
+            before = browser.run(SEEN)
+            slide(browser, name, 0)
+            assert browser.run(SEEN) != before, name
+            slide(browser, name, 2)
+        for name in ("model", "signal", "dictionary", "method"):
+            if browser.run(f"document.getElementById('option-{name}') !== null"):
+                before = browser.run(SEEN)
+                browser.run(f"""(() => {{
+                    const select = document.getElementById('option-{name}');
+                    select.value = 1;
+                    select.dispatchEvent(new Event('change'));
+                }})()""")
+                assert browser.run(SEEN) != before, name
+        for width in (1100, 760, 360):
+            for dark in (False, True):
+                browser.resize(width, 900, dark=dark)
+                time.sleep(0.3)
+                assert browser.run("document.documentElement.scrollWidth") <= width
+                mode = "dark" if dark else "light"
+                browser.picture(folder / f"stored-{kind}-{width}-{mode}.png")
+    assert browser.errors == []
+    assert [url for url in browser.asked if not url.startswith(("file:", "about:", "data:"))] == []
+
+
+def test_stored_fits_follow_the_theme_around_them(browser, tmp_path):
+    shutil.copytree(STORED, tmp_path / "site" / "explorer")
+    (tmp_path / "site" / "index.html").write_text(
+        "<!DOCTYPE html><html data-theme='dark'><iframe src='explorer/index.html'></iframe></html>"
+    )
+    inner = "document.querySelector('iframe').contentDocument"
+    with serving(tmp_path / "site") as origin:
+        ready = f"document.querySelector('iframe') && {inner}.querySelector('#plot .mean') !== null"
+        browser.open(f"{origin}/index.html", ready)
+        colour = f"getComputedStyle({inner}.body).backgroundColor"
+        dark = browser.run(colour)
+        browser.run("document.documentElement.dataset.theme = 'light'")
+        browser.until(f"{colour} !== '{dark}'")
+    assert browser.errors == []
+    assert [url for url in browser.asked if not url.startswith((origin, "about:", "data:"))] == []
