@@ -17,7 +17,7 @@ export function brief(value) {
 }
 
 function ticks(low, high, count) {
-  const raw = (high - low) / Math.max(1, count);
+  const raw = (high - low) / Math.max(2, count);
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((k) => k * power).find((size) => size >= raw * 0.999);
   const found = [];

@@ -155,6 +155,14 @@ def whole(request: Mapping[str, Any], name: str, default: int, least: int, most:
     return int(number)
 
 
+def switch(request: Mapping[str, Any], name: str) -> bool:
+    """True or False; False if it is left out."""
+    value = request.get(name, False)
+    if not isinstance(value, bool):
+        raise RequestError(name, f"{name} must be true or false, got {brief(value)}.")
+    return value
+
+
 def width(request: Mapping[str, Any]) -> float | None:
     """The length scale; None if it is learned."""
     value = request.get("width", "auto")

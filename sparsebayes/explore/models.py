@@ -15,6 +15,7 @@ from sparsebayes.basis import RBF
 from sparsebayes.classification import RVC
 from sparsebayes.classification.likelihood import LINKS
 from sparsebayes.denoising import METHODS, NOISE_MODELS, denoise
+from sparsebayes.engine.solvers.driver import quick
 from sparsebayes.explore import fields
 from sparsebayes.explore.contours import contour
 from sparsebayes.explore.fields import MOST_POINTS, MOST_SAMPLES, RequestError, of_field
@@ -26,6 +27,7 @@ Request = Mapping[str, Any]
 DICTIONARIES = ("auto", "haar", "db4", "sym8", "dct", "mdct")
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)  # of probability contours
 _SECONDS = 20.0  # that a fit may take
+_SAME = 1.001  # a factor of standard deviations that is none
 _STEPS = 400  # of an evidence path that are drawn
 _COMMON = (
     "kind",
@@ -34,6 +36,7 @@ _COMMON = (
     "solver",
     "augment",
     "calibrate",
+    "draft",
     "names",
     "from",
     "to",
@@ -74,16 +77,18 @@ def _options(request: Request, n_points: int, prior: str, labels: bool) -> dict[
     found: dict[str, Any] = {"solver": "sequential", "prior": prior, "augment": False}
     found |= {name: request[name] for name in found if name in request}
     with of_field("solver"):
-        as_solver(found["solver"])
+        solver = as_solver(found["solver"])
     with of_field("prior"):
         if not (labels and isinstance(found["prior"], str) and found["prior"] == "auto"):
             as_prior(found["prior"], n_points, labels=labels)
     with of_field("augment"):
         as_augment(found["augment"])
-    length = fields.width(request)
+    length, calibrate = fields.width(request), fields.calibrate(request)
+    if fields.switch(request, "draft"):
+        found["solver"], calibrate = quick(solver), None
     return {
         "basis": RBF() if length is None else RBF(length),
-        "calibrate": fields.calibrate(request),
+        "calibrate": calibrate,
         "max_time": _SECONDS,
         "random_state": 0,
         **found,
@@ -126,10 +131,25 @@ def draw_regression(request: Request, model: Any) -> dict[str, Any]:
         "summary": {
             **_summary(model, len(x), rows),
             "noise_std": float(np.sqrt(model.noise_variance_)),
+            "noise_found": _noise_found(model, std**2 - of_function**2),
             "rmse": float(np.sqrt(np.mean(residual**2))),
             "calibration": float(model.calibration_),
         },
     }
+
+
+def _noise_found(model: Any, variance: Array) -> str:
+    """In words; of outliers and of noise that varies the model may have found none."""
+    if model.noise == "student":
+        if np.isinf(model.nu_):
+            return "normal: no outliers found"
+        return f"Student, {model.nu_:.3g} degrees of freedom"
+    if model.noise == "varying":
+        share = float(np.sqrt(variance.max() / variance.min()))
+        if share < _SAME:
+            return "the same everywhere: no change found"
+        return f"varies by a factor of {share:.3g}"
+    return "estimated" if isinstance(model.noise, str) else "given"
 
 
 def _plane(request: Request) -> tuple[Array, Array]:

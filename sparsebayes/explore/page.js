@@ -1,10 +1,13 @@
 // The page: tabs, controls, requests, files. One request is under way at a time, the newest next.
+// While something is moved drafts are asked for, and the whole fit when it has come to rest.
 
-import { Plot, brief, element } from "./drawing.js";
+import { Plot, brief } from "./drawing.js";
+import { drawPath, fillTable, listenTabs, made, selectTab, sliding, titled } from "./parts.js";
 import { Classification, Regression, Signal } from "./views.js";
 
 const find = (id) => document.getElementById(id);
 const BEAT = 5000; // milliseconds between signs of life
+const REST = 300; // milliseconds without a change, after which the whole fit is asked for
 const WIDTHS = [0.005, 2]; // of the horizontal axis
 const tab = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16)).join("");
 
@@ -14,14 +17,6 @@ let start = null;
 let ended = false;
 let evidence = null;
 
-function made(name, attributes = {}, parent = null, text = null) {
-  const found = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
-  if (text !== null) found.textContent = text;
-  if (parent) parent.append(found);
-  return found;
-}
-
 // Requests.
 
 function say(text, wrong = false) {
@@ -29,82 +24,90 @@ function say(text, wrong = false) {
   find("status").classList.toggle("wrong", wrong);
 }
 
-async function post(place, body) {
-  const headers = { "Content-Type": "application/json" };
-  const response = await fetch(place, { method: "POST", headers, body: JSON.stringify(body) });
-  const answer = response.status === 204 ? {} : await response.json();
-  return response.ok ? answer : { failed: true, ...answer };
-}
-
 function lost() {
   ended = true;
   say("The explorer has ended. Start it again with: sparsebayes explore", true);
 }
 
-let flying = false;
-let wanted = false;
+// The answer; null if nobody is there.
+async function post(place, body) {
+  const headers = { "Content-Type": "application/json" };
+  try {
+    const response = await fetch(place, { method: "POST", headers, body: JSON.stringify(body) });
+    const answer = response.status === 204 ? {} : await response.json();
+    return response.ok ? answer : { failed: true, ...answer };
+  } catch {
+    lost();
+    return null;
+  }
+}
 
-async function ask() {
-  wanted = true;
+let flying = false;
+let wanted = null; // "draft" or "whole"
+let rest = null;
+
+function setBusy() {
+  document.body.dataset.busy = String(flying || rest !== null);
+}
+
+// Something has changed. It is still "held" by the pointer, it is "moving" and may move on, or not.
+function change(how = "done") {
+  clearTimeout(rest);
+  rest = null;
+  if (how === "moving") rest = setTimeout(change, REST);
+  ask(how === "done" ? "whole" : "draft");
+  setBusy();
+}
+
+// A draft keeps the width that was learned last.
+function requested(draft) {
+  const request = current.request();
+  if (!draft || current.kind === "denoise") return request;
+  const learned = current.answer?.summary.width;
+  if (request.width === "auto" && learned) request.width = learned;
+  return { ...request, draft: true };
+}
+
+async function ask(what) {
+  wanted = what;
   if (flying || ended) return;
   flying = true;
+  setBusy();
   try {
     while (wanted && !ended) {
-      wanted = false;
+      const draft = wanted === "draft";
+      wanted = null;
       const view = current;
       const begin = performance.now();
       const slow = setTimeout(() => say("fitting …"), 400);
-      const answer = await post("explore", view.request());
+      const answer = await post("explore", requested(draft));
       clearTimeout(slow);
-      if (view !== current) continue;
+      if (answer === null || view !== current) continue;
       if (answer.failed) {
         say(answer.error, true);
         continue;
       }
       view.receive(answer);
       tell(answer);
-      say(`fitted in ${Math.round(performance.now() - begin)} ms`);
+      const took = `${Math.round(performance.now() - begin)} ms`;
+      const waits = draft && current.options.calibrate ? ", not yet calibrated" : "";
+      say(draft ? `quick fit in ${took}${waits}` : `fitted in ${took}`);
       document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
     }
-  } catch {
-    lost();
   } finally {
     flying = false;
+    setBusy();
   }
 }
 
 // What the answer says besides the picture.
 
-const TITLES = {
-  points: "points", relevance_vectors: "relevance vectors", width: "width", log_evidence: "log evidence",
-  steps: "steps of the solver", converged: "converged", stop_reason: "why it ended", noise_std: "noise, standard deviation",
-  rmse: "error at the points (RMS)", calibration: "bands widened by", wrong: "points on the wrong side", link: "link",
-  samples: "samples", kept: "coefficients kept", dictionary: "dictionary", method: "method",
-};
-
 function tell(answer) {
-  const rows = find("summary").tBodies[0];
-  rows.replaceChildren();
-  for (const [key, value] of Object.entries(answer.summary)) {
-    const row = made("tr", {}, rows);
-    made("th", { scope: "row" }, row, TITLES[key] ?? key);
-    made("td", { "data-key": key }, row, typeof value === "boolean" ? (value ? "yes" : "no") : brief(value));
-  }
+  fillTable(find("summary"), answer.summary);
   find("notes").replaceChildren(...answer.notes.map((note) => made("li", {}, null, note)));
   const learned = answer.summary.width;
   if (current.options.width === "auto" && learned) widthSlider?.show(learned);
-  drawPath(answer.evidence_path);
-}
-
-function drawPath(path) {
-  find("evidence").hidden = !path || path.length < 2;
-  if (find("evidence").hidden) return;
-  const known = path.filter((value) => value !== null);
-  const low = Math.min(...known);
-  const high = Math.max(...known);
-  evidence.clear();
-  evidence.frame([0, path.length - 1, low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)]);
-  element("path", { class: "climb", d: evidence.line(path.map((_, i) => i), path) }, evidence.lines);
+  drawPath(evidence, find("evidence"), answer.evidence_path);
 }
 
 // Controls.
@@ -112,14 +115,12 @@ function drawPath(path) {
 let widthSlider = null;
 
 function control(title, id) {
-  const box = made("div", { class: "control" }, find("controls"));
-  made("label", { for: id }, box, title);
-  return box;
+  return titled(find("controls"), title, id);
 }
 
-function set(name, value) {
+function set(name, value, how = "done") {
   current.options[name] = value;
-  ask();
+  change(how);
 }
 
 function addChoice(name, title, choices) {
@@ -149,13 +150,15 @@ function addWordsOrNumber(name, title, words, first) {
     return number.hidden ? select.value : number.valueAsNumber;
   };
   read();
-  for (const one of [select, number]) one.addEventListener(one === select ? "change" : "input", () => set(name, read()));
+  for (const one of [select, number]) one.addEventListener(one === select ? "change" : "input", () => {
+    const value = read();
+    if (!Number.isNaN(value)) set(name, value); // NaN while nothing is written
+  });
 }
 
 function addWidth() {
-  const box = control("width of the functions", "option-width");
-  const slider = made("input", { type: "range", id: "option-width", min: 0, max: 1, step: 0.005 }, box);
-  const shown = made("output", { for: "option-width" }, box);
+  const range = { min: 0, max: 1, step: 0.005 };
+  const { box, shown, slider } = sliding(find("controls"), "width of a function", "option-width", range);
   const line = made("label", { class: "inline" }, box);
   const learn = made("input", { type: "checkbox", id: "option-learn" }, line);
   line.append(" learn it from the data");
@@ -173,19 +176,19 @@ function addWidth() {
   slider.addEventListener("input", () => {
     learn.checked = false;
     shown.textContent = brief(read());
-    set("width", read());
+    set("width", read(), "moving");
   });
   learn.addEventListener("change", () => set("width", learn.checked ? "auto" : read()));
 }
 
 function addCoverage() {
-  const box = control("probability of the band, %", "option-coverage");
-  const slider = made("input", { type: "range", id: "option-coverage", min: 50, max: 99, step: 1 }, box);
-  slider.value = 100 * current.options.coverage;
-  const shown = made("output", { for: "option-coverage" }, box, slider.value);
+  const range = { min: 50, max: 99, step: 1 };
+  const { shown, slider } = sliding(find("controls"), "band, probability", "option-coverage", range);
+  slider.value = Math.round(100 * current.options.coverage);
+  shown.textContent = `${slider.value} %`;
   slider.addEventListener("input", () => {
-    shown.textContent = slider.value;
-    set("coverage", Number(slider.value) / 100);
+    shown.textContent = `${slider.value} %`;
+    set("coverage", Number(slider.value) / 100, "moving");
   });
 }
 
@@ -215,10 +218,10 @@ function addControls() {
   if (kind === "regression") addWordsOrNumber("noise", "noise (number: variance)", choices.noise, 0.01);
   else addWords("link", "link", choices.link);
   const priors = kind === "classification" ? ["auto", ...choices.prior] : choices.prior;
-  addWordsOrNumber("prior", "prior (number: price of a function)", priors, 1);
+  addWordsOrNumber("prior", "prior (number: price)", priors, 1);
   addWords("solver", "solver", choices.solver);
-  addChoice("augment", "augment: less sure away from the data", AUGMENT);
-  addChoice("calibrate", "calibrate by held-out points", CALIBRATE);
+  addChoice("augment", "augment: less sure far off", AUGMENT);
+  addChoice("calibrate", "calibrate (held-out points)", CALIBRATE);
   if (kind === "regression") addCoverage();
   else addChoiceOfClass();
 }
@@ -237,13 +240,8 @@ function addChoiceOfClass() {
 
 async function fetchFiles(request) {
   say("preparing the file …");
-  let answer = null;
-  try {
-    answer = await post("explore", request);
-  } catch {
-    lost();
-    return;
-  }
+  const answer = await post("explore", request);
+  if (answer === null) return;
   if (answer.failed) {
     say(answer.error, true);
     return;
@@ -270,42 +268,28 @@ function addExports() {
 
 function open(kind) {
   current = views[kind];
-  for (const button of find("tabs").children) {
-    const chosen = button.dataset.view === kind;
-    button.setAttribute("aria-selected", String(chosen));
-    button.tabIndex = chosen ? 0 : -1;
-  }
-  find("stage").setAttribute("aria-labelledby", `tab-${kind}`);
+  selectTab(find("tabs"), find("stage"), kind);
   find("hint").textContent = [current.hint, ...(kind === start.view ? start.notes : [])].join(" ");
   find("legend").textContent = current.legend;
-  find("add").hidden = kind === "denoise";
+  for (const id of ["add", "remove"]) find(id).hidden = kind === "denoise";
   find("loader").hidden = kind !== "denoise";
   find("exports").hidden = kind === "denoise";
   find("save").textContent = kind === "denoise" ? "Save signal" : "Save model";
   find("links").replaceChildren();
   current.show();
   addControls();
-  ask();
+  change();
 }
 
 function listen() {
-  const tabs = [...find("tabs").children];
-  tabs.forEach((button, k) => {
-    button.addEventListener("click", () => open(button.dataset.view));
-    button.addEventListener("keydown", (event) => {
-      const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (way === undefined) return;
-      const next = tabs[(k + way + tabs.length) % tabs.length];
-      open(next.dataset.view);
-      next.focus();
-    });
-  });
+  listenTabs(find("tabs"), open);
   find("controls").addEventListener("submit", (event) => event.preventDefault());
   find("add").addEventListener("click", () => current.add());
+  find("remove").addEventListener("click", () => current.removeChosen());
   find("fit-view").addEventListener("click", () => {
     current.domain = current.around();
     current.show();
-    ask();
+    change();
   });
   find("reset").addEventListener("click", () => {
     current.reset();
@@ -313,12 +297,14 @@ function listen() {
     open(current.kind);
   });
   find("save").addEventListener("click", () => fetchFiles({ kind: "save", of: current.request() }));
-  find("load").addEventListener("change", async (event) => {
-    const [file] = event.target.files;
+  find("loader").addEventListener("click", () => find("load").click());
+  find("load").addEventListener("change", async ({ target }) => {
+    const [file] = target.files;
     if (file) loadSignal(await file.text(), file.name);
+    target.value = ""; // the same file may be loaded again
   });
   find("end").addEventListener("click", async () => {
-    await post("end", {}).catch(() => null);
+    await post("end", {});
     lost();
   });
   new ResizeObserver(() => current?.show()).observe(find("plot"));
@@ -341,7 +327,7 @@ function loadSignal(text, name) {
 // Signs of life, so that the server can end with the last tab.
 
 function beat() {
-  if (!ended) post("beat", { tab }).catch(lost);
+  if (!ended) post("beat", { tab });
 }
 
 function signs() {
@@ -354,12 +340,14 @@ function signs() {
 }
 
 async function begin() {
-  start = await (await fetch("start.json")).json();
+  const response = await fetch("start.json").catch(lost);
+  if (!response) return;
+  start = await response.json();
   const plot = new Plot(find("plot"));
   evidence = new Plot(find("path"), { left: 50, right: 8, top: 6, bottom: 20 });
   const kinds = { regression: Regression, classification: Classification, denoise: Signal };
   for (const [kind, Kind] of Object.entries(kinds)) {
-    views[kind] = new Kind(kind, plot, start, ask);
+    views[kind] = new Kind(kind, plot, start, change);
     views[kind].options = { ...DEFAULTS[kind] };
   }
   addExports();
@@ -369,4 +357,4 @@ async function begin() {
   signs();
 }
 
-begin().catch(lost);
+begin();

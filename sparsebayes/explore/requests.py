@@ -44,6 +44,8 @@ def explore(request: Any) -> dict[str, Any]:
 
         What is left out takes the default of the model; with ``"coverage"`` bands have another
         probability than 0.95, and ``"from"``, ``"to"`` and ``"grid"`` say where curves are drawn.
+        A regression or classification with ``"draft"`` True is for while a point is dragged: the
+        solver searches less, and nothing is calibrated.
 
     Returns
     -------

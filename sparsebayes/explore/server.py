@@ -32,6 +32,7 @@ _FILES = {
     "": ("page.html", "text/html; charset=utf-8"),
     "page.css": ("page.css", "text/css; charset=utf-8"),
     "page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "parts.js": ("parts.js", "text/javascript; charset=utf-8"),
     "drawing.js": ("drawing.js", "text/javascript; charset=utf-8"),
     "views.js": ("views.js", "text/javascript; charset=utf-8"),
     "icon.svg": ("icon.svg", "image/svg+xml"),
@@ -177,6 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
     default_request_version = "HTTP/1.0"  # what is no HTTP is answered with a status, too
     server_version, sys_version = "sparsebayes", ""
     timeout = 60
+    disable_nagle_algorithm = True  # the body would wait until the headers are acknowledged
 
     def do_GET(self) -> None:
         self._answered(self._get)

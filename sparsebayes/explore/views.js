@@ -4,8 +4,11 @@ import { brief, element, limits } from "./drawing.js";
 
 const STEP = 0.01; // of the axis, by an arrow key
 
+// `changed` is called with "held" while the pointer moves something, with "moving" by keys that are
+// likely to be pressed again, and with nothing else. With `start.fixed` nothing can be moved.
 class View {
   constructor(kind, plot, start, changed) {
+    this.fixed = start.fixed ?? false;
     this.kind = kind;
     this.plot = plot;
     this.names = start.names[kind];
@@ -44,6 +47,8 @@ class View {
 
 // Points that can be dragged, added and removed; subclasses say where they are.
 class PointsView extends View {
+  chosen = Infinity;
+
   count() {
     return this.data[this.across].length;
   }
@@ -57,15 +62,16 @@ class PointsView extends View {
   }
 
   listen() {
+    if (this.fixed) return;
     this.plot.back.addEventListener("dblclick", (event) => this.add(this.plot.place(event)));
   }
 
-  move(i, [x, y]) {
+  move(i, [x, y], how) {
     this.data[this.across][i] = x;
     this.data[this.up][i] = y;
     this.placeMark(this.marks[i], i);
     this.drawRings();
-    this.changed();
+    this.changed(how);
   }
 
   add(place = null) {
@@ -80,10 +86,16 @@ class PointsView extends View {
     this.changed();
   }
 
+  // The point that had the focus last.
+  removeChosen() {
+    if (this.chosen < this.count()) this.remove(this.chosen);
+  }
+
   remove(i) {
     for (const column of Object.values(this.data)) column.splice(i, 1);
     if (this.answer) this.answer.relevance = [];
     this.drawData();
+    this.chosen = Infinity;
     if (this.count()) this.marks[Math.min(i, this.count() - 1)].focus();
     this.changed();
   }
@@ -94,10 +106,10 @@ class PointsView extends View {
     this.plot.points.replaceChildren();
     this.marks = [];
     for (let i = 0; i < this.count(); i += 1) {
-      const mark = element("path", { tabindex: 0, role: "img" }, this.plot.points);
+      const mark = element("path", this.fixed ? {} : { tabindex: 0, role: "img" }, this.plot.points);
       this.marks.push(mark);
       this.placeMark(mark, i);
-      this.handle(mark, i);
+      if (!this.fixed) this.handle(mark, i);
     }
     this.drawRings();
   }
@@ -129,8 +141,18 @@ class PointsView extends View {
       mark.focus();
       event.preventDefault();
     });
+    let moved = false;
     mark.addEventListener("pointermove", (event) => {
-      if (mark.hasPointerCapture(event.pointerId)) this.move(i, this.plot.place(event));
+      if (!mark.hasPointerCapture(event.pointerId)) return;
+      moved = true;
+      this.move(i, this.plot.place(event), "held");
+    });
+    mark.addEventListener("lostpointercapture", () => {
+      if (moved) this.changed();
+      moved = false;
+    });
+    mark.addEventListener("focus", () => {
+      this.chosen = i;
     });
     mark.addEventListener("contextmenu", (event) => {
       event.preventDefault();
@@ -148,7 +170,7 @@ class PointsView extends View {
       const [dx, dy] = ways[event.key];
       const held = (value, low, high) => Math.min(high, Math.max(low, value));
       const across = held(x + dx * step * (x1 - x0), x0, x1);
-      this.move(i, [across, held(y + dy * step * (y1 - y0), y0, y1)]);
+      this.move(i, [across, held(y + dy * step * (y1 - y0), y0, y1)], "moving");
     } else if (event.key === "Delete" || event.key === "Backspace") {
       this.remove(i);
     } else if (!this.otherKey(event, i)) {
@@ -288,6 +310,7 @@ export class Signal extends View {
   }
 
   listen() {
+    if (this.fixed) return;
     const back = this.plot.back;
     back.classList.add("pen");
     back.addEventListener("pointerdown", (event) => {
@@ -328,6 +351,7 @@ export class Signal extends View {
     this.raw ??= element("path", { class: "raw" });
     if (this.raw.parentNode !== this.plot.behind) this.plot.behind.append(this.raw);
     this.raw.setAttribute("d", this.plot.line(xs, y));
+    if (this.fixed) return;
     if (!this.cursor || this.cursor.parentNode !== this.plot.points) {
       this.plot.points.replaceChildren();
       const shape = { class: "point", tabindex: 0, r: 6, role: "slider", "pointer-events": "none" };

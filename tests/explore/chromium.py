@@ -171,6 +171,12 @@ class Browser:
                 "Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code
             )
 
+    def give_file(self, selector: str, path: Path) -> None:
+        """Choose a file in a field for files."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
+
     def resize(self, width: int, height: int, *, dark: bool = False) -> None:
         """Another size of the window, light or dark."""
         self.call(

@@ -4,6 +4,7 @@ import base64
 import copy
 import io
 import json
+import re
 import warnings
 
 import numpy as np
@@ -139,6 +140,31 @@ def test_a_moved_point_moves_the_curve(regression):
     assert np.abs(moved).max() > 0.1
 
 
+def test_a_draft_searches_less_and_calibrates_nothing(regression, classification):
+    draft = explore({**REGRESSION, "calibrate": 3, "draft": True})
+    assert draft["summary"]["calibration"] == 1.0
+    assert draft["summary"]["steps"] < regression["summary"]["steps"]
+    assert draft["summary"]["log_evidence"] <= regression["summary"]["log_evidence"] + 0.01
+    assert explore({**REGRESSION, "draft": False}) == regression
+    quick = explore({**CLASSIFICATION, "draft": True})
+    assert np.shape(quick["probability"]) == np.shape(classification["probability"])
+
+
+@pytest.mark.parametrize(
+    ("noise", "told"),
+    [("estimate", "estimated"), (0.1, "given"), ("student", "Student, .* degrees of freedom"),
+     ("varying", "varies by a factor|the same everywhere")],
+)  # fmt: skip
+def test_the_noise_found_is_told(noise, told):
+    assert re.match(told, explore({**REGRESSION, "noise": noise})["summary"]["noise_found"])
+
+
+def test_noise_without_outliers_is_normal():
+    y = np.sin(REGRESSION["x"]) + 0.1 * np.random.default_rng(0).standard_normal(25)
+    found = explore({**REGRESSION, "y": y.tolist(), "noise": "student"})
+    assert found["summary"]["noise_found"] == "normal: no outliers found"
+
+
 def content(answer, name):
     (file,) = [file for file in answer["files"] if file["name"] == name]
     return base64.b64decode(file["base64"])
@@ -212,6 +238,7 @@ BAD = [
     ({**REGRESSION, "noise": -1}, "noise", "noise must be 'estimate' or a positive .* got -1"),
     ({**REGRESSION, "noise": [1, 2]}, "noise", "noise must be"),
     ({**REGRESSION, "augment": "no"}, "augment", "augment must be True, False.* got 'no'"),
+    ({**REGRESSION, "draft": 1}, "draft", "draft must be true or false, got 1"),
     ({**REGRESSION, "calibrate": 1}, "calibrate", "folds from 2 to 20, got 1"),
     ({**REGRESSION, "calibrate": 21}, "calibrate", "got 21"),
     ({**REGRESSION, "coverage": 2}, "coverage", "coverage must lie between 0 and 1, got 2"),

@@ -79,7 +79,8 @@ def error_of(answer, status):
     return told["error"]
 
 
-FILES = ["", "page.css", "page.js", "drawing.js", "views.js", "icon.svg", "start.json"]
+SCRIPTS = ("page.js", "parts.js", "views.js", "drawing.js")
+FILES = ["", "page.css", *SCRIPTS, "icon.svg", "start.json"]
 
 
 @pytest.mark.parametrize("place", FILES)
@@ -306,7 +307,7 @@ def text_of(name):
 def test_the_page_has_no_inline_code_and_nothing_from_elsewhere():
     page = text_of("page.html")
     assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", page)
-    for name in ("page.html", "page.css", "page.js", "views.js", "drawing.js", "icon.svg"):
+    for name in ("page.html", "page.css", *SCRIPTS, "icon.svg"):
         found = re.findall(r"https?://[^\s\"')]+", text_of(name))
         assert set(found) <= {"http://www.w3.org/2000/svg"}, name
         assert not re.search(r"\beval\(|innerHTML|new Function", text_of(name))
@@ -314,7 +315,7 @@ def test_the_page_has_no_inline_code_and_nothing_from_elsewhere():
 
 def test_every_file_of_the_page_is_served():
     served = {name for name, _ in module._FILES.values()}
-    for name in ("page.html", "page.js", "views.js"):
+    for name in ("page.html", *SCRIPTS):
         asked = re.findall(r"(?:src|href)=\"([^\"]+)\"|from \"\./([^\"]+)\"", text_of(name))
         assert {one or other for one, other in asked} <= served
 
