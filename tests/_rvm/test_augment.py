@@ -442,7 +442,7 @@ def test_models_on_disk(tmp_path, augment, options, monkeypatch):
         classical(augment=True, solver=BRIEF),
         classical(augment="fast", solver=BRIEF),
         classical(augment=2.0, multi_class="ovr", solver=BRIEF),
-        classical(augment=True, link="probit", inference="tap", solver=BRIEF),
+        classical(augment=True, link="probit", solver=BRIEF),
     ],
     ids=str,
 )

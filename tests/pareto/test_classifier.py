@@ -325,8 +325,8 @@ def test_without_extras_only_fit_fails_and_names_the_one_it_needs():
             for options in (
                 {},
                 {"basis": "linear", "validation_fraction": None},
-                {"bias": False, "penalty": "l1"},
-                {"penalty": "smoothness"},
+                {"bias": False, "penalty": "l1", "seeds": None},
+                {"penalty": "smoothness", "seeds": None},
             )
         ),
     ],
