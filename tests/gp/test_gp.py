@@ -230,7 +230,6 @@ def test_selection_draws_candidates_and_refuses_dependent_ones():
     assert sorted(some) == list(range(7))
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("selection", ["evidence", "posterior", "random"])
 def test_fit_learns_and_repeats_itself(selection):
     inputs, y = make(200, 2)
@@ -254,7 +253,6 @@ def test_fit_learns_and_repeats_itself(selection):
     )
 
 
-@pytest.mark.slow
 def test_turns_gain_evidence_over_a_random_support_set():
     inputs, y = make(300, 2)
     values = [

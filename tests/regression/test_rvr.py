@@ -236,7 +236,6 @@ def test_names_and_numbers_of_priors():
             assert_allclose(by("sequential", prior).predict(X), named, rtol=1e-5)
 
 
-@pytest.mark.slow
 def test_the_size_of_bic_counts_weights():
     # N of ½ log N is the number of samples that the weights stand for.
     weights = np.full(len(Y), 3.0)
@@ -260,7 +259,6 @@ def test_solver_objects(name, solver):
     assert_array_equal(RVR(solver=solver, random_state=0).fit(X, Y).weights_, named.weights_)
 
 
-@pytest.mark.slow
 def test_bases():
     by_name = RVR("rbf").fit(X, Y)
     assert_array_equal(RVR(RBF()).fit(X, Y).weights_, by_name.weights_)
@@ -289,7 +287,6 @@ def test_linear_model_is_least_squares_where_the_data_decide():
     assert_allclose(model.noise_variance_, 1e-4, rtol=0.2)
 
 
-@pytest.mark.slow
 def test_a_small_memory_budget_changes_little():
     from sklearn import config_context
 
@@ -417,7 +414,6 @@ def test_callbacks_are_called(solver):
     assert_array_equal(model.weights_, RVR(solver=solver, random_state=0).fit(X, Y).weights_)
 
 
-@pytest.mark.slow
 def test_callbacks_reach_through_grid_search():
     pytest.importorskip("sklearn.callback")
     listener = Listener()
