@@ -94,6 +94,7 @@ def test_the_model_may_be_of_any_kind(data, curve):
     assert list(rows)[-1] == "RandomForestRegressor"  # it gives no density
 
 
+@pytest.mark.slow
 def test_intervals_and_densities_are_the_models_own(data):
     a, b, X, y = data
     student = RVR(adapt=None, calibrate=None, noise=StudentT(2.0)).fit(a, b)

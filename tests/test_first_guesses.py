@@ -156,6 +156,7 @@ def names():
     return {**globals(), "rvr": rvr, "rvc": rvc}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("guess", "word"), REFUSED, ids=[guess for guess, _ in REFUSED])
 def test_refused_with_ours(names, guess, word):
     with pytest.raises((TypeError, ValueError, AttributeError)) as caught:

@@ -123,6 +123,7 @@ def test_known_times_are_forecast_one_step_ahead():
         adapter.predict_var([0, 1], cov=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("exog_lags", [0, [0, 1], 1])
 def test_exogenous_inputs(exog_lags):
     options = {**SETTINGS["levels"], "exog_lags": exog_lags}
@@ -171,6 +172,7 @@ def gapped():
     return y
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("left_out", [False, True])
 def test_missing_values(left_out):
     y = gapped()

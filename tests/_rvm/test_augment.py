@@ -66,6 +66,7 @@ def dense(model, X, y, weights, inputs):
         yield model.offset_ + gain @ y, cov[-1, -1] - gain @ cov[:-1, -1] + model.noise_variance_
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("weights", [np.ones(60), WEIGHTS], ids=["", "weighted"])
 @pytest.mark.parametrize("basis", BASES)
 def test_regression_is_a_gaussian_process(basis, weights):
@@ -92,6 +93,7 @@ def test_small_noise_leaves_digits(noise):
     assert_allclose(std, np.sqrt(expected[:, 1]), rtol=1e-2)
 
 
+@pytest.mark.slow
 def test_interpolation_does_not_depend_on_its_way():
     rng = np.random.default_rng(1)
     inputs, y = rng.random((15, 30)), rng.integers(0, 3, 15).astype(float)
@@ -109,6 +111,7 @@ def test_interpolation_does_not_depend_on_its_way():
     assert_allclose(often.predict(inputs, True), heavy.predict(inputs, True), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_far_from_the_data_the_prior_is_back():
     plain = RVR(RBF(1.0), calibrate=None).fit(X, Y).predict(FAR, return_std=True)[1]
     for augment, variance in ((True, Y.var()), (2.5, 2.5)):
@@ -129,6 +132,7 @@ def test_error_bars_are_never_smaller(model):
     assert ours[GRID.size + 60 :].max() > theirs[GRID.size + 60 :].max()
 
 
+@pytest.mark.slow
 def test_repeated_rows_are_weights():
     often = RVR(RBF(1.0), augment=True, calibrate=None).fit(
         np.repeat(X, 2, axis=0), np.repeat(Y, 2)
@@ -137,6 +141,7 @@ def test_repeated_rows_are_weights():
     assert_allclose(often.predict(GRID, True), heavy.predict(GRID, True), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_scale_of_the_targets_is_only_scale():
     ours = RVR(RBF(1.0), augment=True, calibrate=None).fit(X, Y).predict(GRID, return_std=True)
     theirs = (
@@ -203,6 +208,7 @@ def test_covariance_of_any_function_knows_what_is_near():
     assert far[0, 1] > 0.99 and abs(far[0, 2]) < 1e-9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["rbf", "union", "spline"])
 def test_samples_have_the_moments(basis):
     model = RVR(BASES[basis], augment=True, calibrate=None).fit(X, Y)
@@ -328,6 +334,7 @@ def test_class_decisions_follow_the_probabilities():
     assert_array_equal(model.predict(points), model.decision_function(points) > 0)
 
 
+@pytest.mark.slow
 def test_class_weights_are_repeated_rows():
     often = classical(RBF(0.7), augment=True).fit(np.repeat(X3, 2, axis=0), np.repeat(Y3, 2))
     heavy = classical(RBF(0.7), augment=True).fit(X3, Y3, sample_weight=np.full(90, 2.0))

@@ -81,6 +81,7 @@ def test_corrections_are_a_newton_step(name, basis, share):
     assert np.abs(shift).max() > 1e-3  # there is something to correct
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_a_summary_of_all_rows_says_the_same(name, monkeypatch):
     monkeypatch.setattr(sparsebayes._rvm.augment, "_REPRESENTATIVES", K * (len(X3) - 1))

@@ -45,6 +45,7 @@ def regression(*args, **options):
 # Coefficients
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("basis", ["bias", *LINEAR], ids=label)
 def test_coefficients_make_the_prediction(basis, bias):
@@ -53,6 +54,7 @@ def test_coefficients_make_the_prediction(basis, bias):
     assert_allclose(X @ model.coef_ + model.intercept_, model.predict(X), rtol=1e-10)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "model", [classical("linear"), classical("linear", multi_class="ovr")], ids=label
 )
@@ -162,6 +164,7 @@ def test_order(basis):
     assert importances.argmax() == 3
 
 
+@pytest.mark.slow
 def test_order_with_labels():
     X, y = FRIEDMAN
     model = classical().fit(X[:, [0, 1, 3, 4, 5, 6]], y > np.median(y))
@@ -212,6 +215,7 @@ def test_many_rows_and_many_inputs():
     assert_allclose(model.feature_importances_, by_definition(model.predict, wide), atol=0.1)
 
 
+@pytest.mark.slow
 def test_of_functions_that_refuse_such_rows():
     """The fit is as good as any; only the importances are missing."""
     known = {tuple(row) for row in X}
@@ -269,6 +273,7 @@ def test_selection_by_coefficients(name, n_draws):
     assert hits(regression("linear"), SELECTORS[name], n_draws) == n_draws
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SelectFromModel", pytest.param("RFE", marks=pytest.mark.slow)])
 def test_selection_by_importances(name):
     assert hits(regression("polynomial", prior="bic"), SELECTORS[name], 1) == 1
@@ -280,6 +285,7 @@ def test_selection_with_kernels(name):
     assert hits(regression(), SELECTORS[name]) >= 8
 
 
+@pytest.mark.slow
 def test_selection_with_labels():
     for model in (classical("linear"), classical(Laplacian(3.0))):
         for labels in (TWO, THREE):

@@ -54,12 +54,14 @@ def test_each_input_has_a_twentieth_of_its_width(model):
         assert_array_equal(found, [True, True, True, False, False, True, False, False])
 
 
+@pytest.mark.slow
 def test_one_input_outside_is_enough():
     model = RVR(RBF([0.5, 8.0, 90.0])).fit(X, Y)
     assert_array_equal(model.inside(moved([0, 1, 2], [0.4, 0.6])), [True, False])
     assert model.inside(X).all()
 
 
+@pytest.mark.slow
 def test_rows_without_weight_are_not_training_rows():
     far = np.vstack([X, [[50.0, 0.0, 200.0]]])
     model = RVR(RBF([0.5, 8.0, 90.0]))
@@ -68,6 +70,7 @@ def test_rows_without_weight_are_not_training_rows():
         assert model.inside([[20.0, 0.0, 200.0]]) == [expected]
 
 
+@pytest.mark.slow
 def test_dropped_inputs_of_a_linear_model_do_not_count():
     y = X[:, 0] + 1e-3 * RNG.standard_normal(80)
     for basis in ("linear", Linear() + Bias(), Polynomial(2)):
@@ -98,6 +101,7 @@ def test_an_input_with_a_long_length_scale_counts_where_it_can_matter():
     assert abs(model.predict(far) - model.predict([MIDDLE])) > 0.1 * y.std()
 
 
+@pytest.mark.slow
 def test_long_length_scales_do_not_hide_an_input_that_matters():
     # Functions much wider than the data can make a slope together.
     rows = np.column_stack([X[:, 0], np.linspace(-1, 1, 80)])
@@ -107,6 +111,7 @@ def test_long_length_scales_do_not_hide_an_input_that_matters():
     assert model.inside([[0.5, 1.05], [0.5, 1.9]]).tolist() == [True, False]
 
 
+@pytest.mark.slow
 def test_learned_scales_of_an_input_without_effect():
     rows = np.random.default_rng(0).uniform(-3, 3, size=(60, 3))
     y = np.sin(rows[:, 0]) + 0.3 * rows[:, 1] + 0.1 * np.random.default_rng(1).normal(size=60)
@@ -115,6 +120,7 @@ def test_learned_scales_of_an_input_without_effect():
     assert_array_equal(model.inside([[0, 0, 9.0], [0, 9.0, 0], [9.0, 0, 0]]), [True, False, False])
 
 
+@pytest.mark.slow
 def test_a_constant_input_holds_its_value():
     rows = X.copy()
     rows[:, 1] = 0.1
@@ -158,6 +164,7 @@ def test_classes(model, classes):
         assert_array_equal(one.inside(moved([0], [0.0, 4.0])), [True, one.relevance_.size == 0])
 
 
+@pytest.mark.slow
 def test_stored_models_can_tell(tmp_path):
     model = RVR(RBF([0.5, 8.0, 90.0])).fit(X, Y)
     persistence.save(model, tmp_path / "m.skops")

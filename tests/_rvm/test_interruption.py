@@ -56,6 +56,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("step", [0, 3])
 @pytest.mark.parametrize("name", CASES)
 def test_the_best_model_so_far_is_kept(name, step):
@@ -73,6 +74,7 @@ def test_the_best_model_so_far_is_kept(name, step):
     assert model.feature_importances_.shape == (2,)
 
 
+@pytest.mark.slow
 def test_while_length_scales_are_learned(monkeypatch):
     """With labels the first fit was over: it is the best model so far. Else there is none yet."""
 
@@ -95,6 +97,7 @@ def test_while_length_scales_are_learned(monkeypatch):
     assert model.relevance_.size == 0
 
 
+@pytest.mark.slow
 def test_while_folds_are_fitted(monkeypatch):
     """The model is there, its standard deviations are not calibrated."""
     model = RVR(RBF(3.0))

@@ -74,12 +74,14 @@ def test_isotropic_keeps_the_ratios(waves):
     assert one[0] == one[1] != 0.3
 
 
+@pytest.mark.slow
 def test_an_input_without_effect(waves):
     found = ard(RBF(1.0)).fit(*waves).length_scale_
     assert found[1] > 20 * found[0]
     assert 0.3 < found[0] < 3.0
 
 
+@pytest.mark.slow
 def test_the_parameter_is_left_alone(waves):
     basis = RBF(0.2)
     model = ard(basis).fit(*waves)
@@ -90,6 +92,7 @@ def test_the_parameter_is_left_alone(waves):
     np.testing.assert_array_equal(again.weights_, model.weights_)
 
 
+@pytest.mark.slow
 def test_predictions_use_the_learned_scales(waves):
     X, y = waves
     model = ard(RBF(5.0)).fit(X, y)
@@ -123,6 +126,7 @@ def test_small_changes_of_the_data(waves, learned, dtype):
     assert np.sqrt(np.mean((other.predict(X) - learned.predict(X)) ** 2)) < 0.05
 
 
+@pytest.mark.slow
 def test_inputs_twice(waves, learned):
     X, y = waves
     double = np.hstack([X, X])
@@ -165,6 +169,7 @@ class TestAuto:
             model.weights_, RVR(RBF(0.7), adapt=None).fit(*waves).weights_
         )
 
+    @pytest.mark.slow
     def test_learns_what_is_left_to_it(self, waves, learned):
         model = RVR().fit(*waves)
         np.testing.assert_array_equal(model.length_scale_, learned.length_scale_)
@@ -227,6 +232,7 @@ def test_degenerate_inputs(waves):
     assert np.isfinite(RVR(adapt="ard").fit(X[:2], y[:2]).predict(X)).all()
 
 
+@pytest.mark.slow
 def test_weights_count_as_repetitions(waves):
     X, y = waves
     some = np.r_[np.full(40, 2.0), np.zeros(20), np.ones(20)]

@@ -69,6 +69,7 @@ def test_widths_take_any_shape_and_little_memory():
     assert_array_equal(student_half_width([0.0, -1e-20], 0.0, 0.9, 3.0), 0.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("nu", thinned(NUS))
 @pytest.mark.parametrize("coverage", [0.5, 0.95, 0.9999])
 def test_widths_of_many_rows_are_those_of_few(nu, coverage):

@@ -319,6 +319,7 @@ def test_union_parameters_can_be_reached():
     assert basis.left.length_scale == 3.0 and basis.right.degree == 3
 
 
+@pytest.mark.slow
 def test_grid_search_reaches_the_basis():
     inputs = np.linspace(-5, 5, 40)[:, None]
     targets = np.sin(inputs[:, 0]) + 0.1 * RNG.standard_normal(40)

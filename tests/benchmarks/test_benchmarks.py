@@ -74,6 +74,7 @@ def test_defaults_are_compared_with_the_reference():
     assert defaults.summary(records, "none")[1] == "1.000"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["regression", "classification"])
 def test_one_variant_is_fitted_and_described(kind):
     source = splits.REGRESSIONS[0] if kind == "regression" else splits.RAW_CLASSIFICATIONS[1]

@@ -74,6 +74,7 @@ def line(n=40):
     return Split(X[::2], y[::2], X[1::2], y[1::2])
 
 
+@pytest.mark.slow
 def test_our_fits_are_measured():
     split = line()
     truth = np.sin(3 * split.X_test[:, 0])

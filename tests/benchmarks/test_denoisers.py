@@ -162,6 +162,7 @@ def test_tables_of_images():
     assert cells(text, "camera") == ["camera", "8 × 8", "10", "31.00", "31.00", "29.00", "30.50"]
 
 
+@pytest.mark.slow
 def test_images_are_denoised_by_all(monkeypatch):
     monkeypatch.setattr(cases, "image", lambda name: np.full((64, 64), 100.0))
     monkeypatch.setattr(images, "similarity", lambda truth, estimate: 0.5)
@@ -402,6 +403,7 @@ def test_a_signal_in_a_file_is_denoised(monkeypatch):
     assert found["memory"] is None or found["memory"] < 200
 
 
+@pytest.mark.slow
 def test_peak_of_memory_without_files():
     kept, peak = measure.anonymous_peak(lambda: np.ones(2**23).sum())  # 64 MB, let go
     assert kept == 2**23

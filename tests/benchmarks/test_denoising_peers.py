@@ -87,6 +87,7 @@ def test_marginal_density_is_the_integral_over_the_slab(x, scale):
     assert_allclose(ebayes.beta(np.array([x]), scale), expected, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("x", [1.0, 2.9, 3.2, 4.0, 6.0, -4.0])
 def test_posterior_median_halves_the_posterior(x):
     evidence = (1 - WEIGHT) * norm.pdf(x) + WEIGHT * integral(x, SCALE, x - 40, x + 40)

@@ -100,6 +100,7 @@ def test_nothing_to_choose(monkeypatch, options):
     assert wanted(monkeypatch, RVC(**{"calibrate": None, **options})) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("calibrate", ["auto", None, 4])
 def test_some_of_many_rows_are_looked_at(monkeypatch, calibrate):
     sizes = []
@@ -135,6 +136,7 @@ def test_the_choice_is_told_and_fitted(default):
     assert log_loss(LABELS, model.predict_proba(NEW)) < 0.28
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("link", ["logit", "least_squares"])
 def test_the_most_likely_is_chosen(monkeypatch, link):
     """The one whose outputs know the labels that are held out."""

@@ -42,6 +42,7 @@ def test_the_prior_of_the_samples_changes_nothing(link, multi_class):
     assert_array_equal(never[:, 1], 0.0)
 
 
+@pytest.mark.slow
 def test_each_model_of_one_vs_rest_has_its_own():
     model = classical(multi_class="ovr").fit(X[:250], LABELS[:250])
     assert_allclose(model.class_prior_, [0.4, 0.4, 0.2])
@@ -76,6 +77,7 @@ def test_weights_count():
     assert_allclose(balanced.class_prior_, [0.5, 0.5])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("prior", [[1.0], [0.5, -0.5], [0.0, 0.0], [np.nan, 1.0], "equal", 0.5])
 def test_what_is_no_prior(prior):
     model = classical().fit(X[TWO], LABELS[TWO])

@@ -16,6 +16,7 @@ from tests.classical import classical
 from tests.conftest import GRID, LIKELIHOODS, SOLVERS, X3, Y3, X, Y, by_output
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("variance", [0.0, 1e-9, 0.1, 2.0, 2.25, 3.0, 50.0, 1e6, 1e18])
 def test_the_average_of_a_sigmoid(variance):
     mean = np.array([0.0, 0.3, -1.0, 4.0, -8.0, 30.0, -300.0])
@@ -187,6 +188,7 @@ def assert_distributions(model, inputs):
         assert_array_equal(model.predict_log_proba(far), np.log(probability))
 
 
+@pytest.mark.slow
 def test_a_row_is_a_distribution(binary):
     assert_distributions(binary, X)
 
@@ -208,6 +210,7 @@ def test_far_away_inputs(inputs, labels, basis):
             assert_allclose(probability.sum(axis=1), 1.0)
 
 
+@pytest.mark.sampled
 def test_the_most_probable_class_is_predicted(several):
     most = several.predict_proba(GRID).argmax(axis=1)
     assert_array_equal(several.predict(GRID), several.classes_[most])
@@ -221,6 +224,7 @@ def test_the_most_probable_of_two_classes_is_predicted(binary):
     assert_array_equal(binary.predict_proba(GRID)[:, 1] > 0.5, positive)
 
 
+@pytest.mark.sampled
 def test_predictions_in_batches_are_the_same(fitted):
     many = np.tile(GRID, (100, 1))
     whole = fitted.predict_proba(many), *fitted.decision_function(many, return_std=True)
@@ -236,6 +240,7 @@ def test_probabilities_are_the_same_each_time(fitted):
     assert_allclose(one_by_one, fitted.predict_proba(GRID)[:9], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_order_of_classes_does_not_matter():
     renamed = classical().fit(X3, np.array([2, 0, 1])[Y3])
     probability = classical().fit(X3, Y3).predict_proba(GRID)

@@ -40,6 +40,7 @@ def options(request):
     return {"link": "probit", "inference": inference}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["rbf", "linear", "laplacian"])
 def test_two_samples(options, basis):
     model = fit(X[:2], [0, 1], basis=basis, **options)
@@ -65,6 +66,7 @@ def test_one_of_a_thousand(options):
     assert_allclose(model.predict_proba(inputs)[:, 1].mean(), 1 / 1001, atol=0.004)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("counts", [(30, 10), (5, 45), (20, 20), (20, 12, 8)], ids=str)
 def test_identical_inputs_have_the_frequencies(options, counts):
     labels = np.repeat(np.arange(len(counts)), counts)
@@ -160,6 +162,7 @@ def test_scaled_inputs_of_several_classes(scale):
         assert_allclose(model.predict_proba(scale * X3), plain, atol=1e-3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS[:3])
 def test_permuted_samples(solver):
     order = np.random.default_rng(5).permutation(len(Y))
@@ -188,6 +191,7 @@ def spoil(array, value):
     return array
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("value", "what"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")]
 )

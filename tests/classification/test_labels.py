@@ -129,6 +129,7 @@ def test_a_weight_of_zero_is_a_removed_row(options):
     assert_array_equal(X[numbers], weighted.relevance_vectors_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_a_class_without_weight_vanishes(multi_class):
     weights = (Y3 != 1).astype(float)
@@ -164,6 +165,7 @@ def test_class_weight_multiplies_sample_weight():
     assert_array_equal(ovr.predict_proba(GRID), same.predict_proba(GRID))
 
 
+@pytest.mark.slow
 def test_balanced_classes():
     rows = np.concatenate([np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)[:8]])
     inputs, labels = X[rows], np.where(Y[rows] == 1, "rare", "common")
@@ -177,6 +179,7 @@ def test_balanced_classes():
     assert_allclose(names.predict_proba(GRID), same.predict_proba(GRID), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_balanced_classes_that_overlap():
     rng = np.random.default_rng(0)
     rare = np.arange(240) % 6 == 0
@@ -202,6 +205,7 @@ def test_balanced_classes_have_equal_weight_in_the_weighted_sample(inputs, label
     assert_same_model(balanced, same)
 
 
+@pytest.mark.slow
 def test_balanced_classes_count_repeated_rows():
     weights = 1 + 2 * (Y == 1) * (np.arange(len(Y)) % 2)
     weighted = classical(class_weight="balanced").fit(X, Y, weights)

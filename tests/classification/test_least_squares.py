@@ -64,6 +64,7 @@ def test_several_classes(three):
     assert_allclose(three.decision_function(IRIS), np.log(probability), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_it_is_the_regression_on_labels(two):
     signs = np.where(Y == 1, 1.0, -1.0)
     regression = RVR(RBF(two.length_scale_), prior=0.5, calibrate=None).fit(X, signs)
@@ -75,6 +76,7 @@ def test_it_is_the_regression_on_labels(two):
     assert_allclose(two.log_evidence_, regression.log_evidence_)
 
 
+@pytest.mark.slow
 def test_outputs_of_all_classes_sum_to_one(three):
     mean, std = three.decision_function(IRIS, return_std=True)
     assert mean.shape == std.shape == (150, 3)
@@ -132,6 +134,7 @@ def test_weights_of_samples_and_classes(two):
     assert_array_equal(model.classes_, [1, 2])
 
 
+@pytest.mark.slow
 def test_digits():
     digits, labels = load_digits(return_X_y=True)
     model = fit(digits[:600], labels[:600], prior="aic")
@@ -140,6 +143,7 @@ def test_digits():
     assert model.relevance_.size < 250
 
 
+@pytest.mark.slow
 def test_a_linear_basis_has_coefficients():
     model = fit(IRIS, KINDS, basis="linear")
     latent = IRIS @ model.coef_.T + model.intercept_
@@ -198,6 +202,7 @@ def test_an_inference_of_another_link():
         fit(inference="tap")
 
 
+@pytest.mark.slow
 def test_repeated_rows_say_nothing_of_the_noise():
     """Rows of few different values, all of which are known: the noise would vanish."""
     rng = np.random.default_rng(0)

@@ -136,6 +136,7 @@ def test_a_weight_counts_as_rows(waves) -> None:
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_labels_that_are_nearly_separated() -> None:
     """Where steps of Newton's method lead astray."""
     rng = np.random.default_rng(0)

@@ -54,6 +54,7 @@ def test_every_bad_stop_warns_and_a_model_without_functions_predicts(reason, opt
         assert np.all(model.decision_function(GRID, return_std=True)[1] == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_verbose_prints(multi_class, capsys):
     model = classical(verbose=2).fit(X, Y)

@@ -66,6 +66,7 @@ def test_attributes_of_several_classes(several):
     assert several.score(X3, Y3) > 0.75
 
 
+@pytest.mark.slow
 def test_shared_precisions():
     model = classical(share_alpha=True).fit(X3, Y3)
     assert np.isfinite(model.alpha_).all()
@@ -74,6 +75,7 @@ def test_shared_precisions():
     assert_array_equal(two.weights_, classical().fit(X, Y).weights_)
 
 
+@pytest.mark.slow
 def test_one_model_for_each_class():
     model = classical(multi_class="ovr").fit(X3, Y3)
     assert len(model.estimators_) == 3
@@ -136,6 +138,7 @@ def log_likelihood(link, f, labels):
     return -np.log1p(np.exp(-margin)) if link == "logit" else norm.logcdf(margin)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("inputs", "labels", "options"),
     [
@@ -244,6 +247,7 @@ def test_decisions_are_finite_where_probabilities_are_zero(inputs, labels):
     assert np.isfinite(model.decision_function(inputs)).all()
 
 
+@pytest.mark.slow
 def test_iris():
     inputs, labels = load_iris(return_X_y=True)
     names = load_iris().target_names[labels]
@@ -270,6 +274,7 @@ def test_pipelines_and_searches():
     assert pipe.fit(X, Y).predict_proba(GRID).shape == (len(GRID), 2)
 
 
+@pytest.mark.slow
 def test_a_fold_without_a_class():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -317,6 +322,7 @@ def test_fit_changes_nothing_but_the_model():
     assert_array_equal(model.predict_proba(GRID), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_same_seed_same_bits(solver):
     for inputs, labels in ((X, Y), (X3, Y3)):
@@ -327,6 +333,7 @@ def test_same_seed_same_bits(solver):
         assert_array_equal(first.predict_proba(GRID), again.predict_proba(GRID))
 
 
+@pytest.mark.slow
 def test_feature_names():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b"])
@@ -340,6 +347,7 @@ def test_feature_names():
 # Bases, solvers and priors
 
 
+@pytest.mark.slow
 def test_bases():
     by_name = classical("rbf").fit(X, Y)
     assert_array_equal(classical(RBF()).fit(X, Y).weights_, by_name.weights_)

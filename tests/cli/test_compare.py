@@ -60,6 +60,7 @@ def test_what_cannot_be_compared(fitted, model_file, classifier_file, capsys):
     fails(capsys, ["compare", "b.skops", "--data", "short.csv"], "no column 'b'")
 
 
+@pytest.mark.slow
 def test_models_of_other_targets_are_not_compared(fitted, capsys):
     argv = ["fit", "train.csv", "--target", "b", "--folds", "0", "-o", "a.skops"]
     assert main([*argv, "--quiet"]) == 0

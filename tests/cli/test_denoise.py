@@ -289,6 +289,7 @@ def test_figures(folder, capsys, shown):
     assert os.listdir("h") == ["denoised.png"]
 
 
+@pytest.mark.slow
 def test_figures_of_images_and_of_times(folder, shown):
     np.save("a.npy", IMAGE)
     assert main(["denoise", "a.npy", "-o", "b.npy", "--figures", "f", "--quiet"]) == 0
@@ -399,6 +400,7 @@ def test_a_failed_write_leaves_nothing(folder, capsys, monkeypatch):
     fails(capsys, ["denoise", "a.npy", "-o", "b.npy", "--std", "s.npy"], "b.npy: No space left")
 
 
+@pytest.mark.slow
 def test_progress_names_the_channel(folder, monkeypatch):
     told = []
 

@@ -130,6 +130,7 @@ def test_long_sounds(folder, rng, long_ones, bits):
     assert len(os.listdir("f")) == 2
 
 
+@pytest.mark.slow
 def test_long_arrays(folder, rng, long_ones):
     y = (np.sin(0.002 * np.arange(50_000)) + 0.3 * rng.standard_normal(50_000)).astype("f4")
     np.save("a.npy", y)

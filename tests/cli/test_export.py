@@ -32,6 +32,7 @@ def test_c(capsys, folder, model_file):
     assert "written: sensor.c (" in out and re.search(r"\d+ bytes of constants", out)
 
 
+@pytest.mark.sampled
 @needs_compiler
 @pytest.mark.parametrize("options", [[], ["--float"], ["--no-std"], ["--float", "--no-std"]])
 def test_check_of_c(capsys, folder, model_file, options):

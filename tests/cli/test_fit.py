@@ -45,6 +45,7 @@ def test_fit_reports_and_writes(folder, capsys):
         assert (folder / "figures" / "new" / name).read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_bundled_data_are_fitted_well(folder):
     assert main(["fit", "-o", "m.skops", "--quiet", "--folds", "0"]) == 0
     model = persistence.load("m.skops")

@@ -102,6 +102,7 @@ def fitted_step(model, k):
     return center + scale * model.estimator_.predict(row[None])[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("style", "later"),
     [
@@ -121,6 +122,7 @@ def test_dates(folder, capsys, style, later):
     assert_array_equal(numbers(table), expected(fitted(pd.Series(Y[:N], MONTHS[:N])), 2))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("cells", "later"),
     [

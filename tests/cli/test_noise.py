@@ -73,6 +73,7 @@ def test_no_outliers_are_told_too(folder, capsys):
     assert line(out, "outliers") == "none: nu = inf, the noise is normal"
 
 
+@pytest.mark.slow
 def test_intervals_of_outliers_have_their_tails(folder, capsys):
     fit(capsys, "student", OUTLIERS)
     assert main(["predict", "m.skops", "d.csv", "-o", "p.csv", "--coverage", "0.9"]) == 0
@@ -119,6 +120,7 @@ def test_noise_that_varies_is_told_with_its_range(folder, capsys):
     assert low <= float(found[1]) < float(found[2]) <= high
 
 
+@pytest.mark.slow
 def test_noise_that_does_not_vary_is_told_too(folder, capsys):
     out = fit(capsys, "varying", NORMAL)
     std = np.sqrt(persistence.load("m.skops").noise_variance_)

@@ -98,6 +98,7 @@ def test_the_file_has_all_names_and_the_same_model(table, capsys):
     assert_array_equal(record.model.weights_, same.weights_)
 
 
+@pytest.mark.slow
 def test_predictions_have_columns_for_each_target(table, capsys):
     assert main(["fit", "d.csv", "--target", "b,a", *FAST, "-o", "m.skops", "--quiet"]) == 0
     assert main(["predict", "m.skops", "d.csv", "-o", "p.csv", "--coverage", "0.5"]) == 0
@@ -252,6 +253,7 @@ def test_no_input_is_left(folder, capsys):
     fails(capsys, ["fit", "d.csv", "--target", "b,a"], "no input column besides 'b', 'a'")
 
 
+@pytest.mark.slow
 def test_stored_names_that_do_not_fit_the_model(table, capsys):
     X, Y = table["x"][:, None], np.column_stack([table["a"], table["b"]])
     model = RVR(RBF(3.0)).fit(X, Y)

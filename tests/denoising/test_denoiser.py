@@ -195,6 +195,7 @@ def test_the_band_covers_the_signal(name, method):
     assert 0.90 <= np.mean(covered) <= (0.99 if method == "average" else 0.98)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["ash", "hard", "soft", "bayes"])
 def test_the_band_of_other_rules_covers_too(method):
     covered = []
@@ -268,6 +269,7 @@ def test_axes(axes):
     assert_allclose(chosen[where], alone.reconstruct(np.abs(alone.coefficients) > 1.0), atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("last", [Y[64:], GAPS], ids=["whole", "gaps"])
 def test_several_signals_do_not_know_each_other(last):
     y = np.stack([Y[:64], 100 * Y[63::-1], np.full(64, 4.0), last])
@@ -302,6 +304,7 @@ def test_memory_order_does_not_matter(layout):
     assert_allclose(denoise(IMAGE.T, "haar").signal.T, denoise(IMAGE, "haar").signal, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_images_and_volumes():
     clean = np.zeros((12, 9, 10))
     clean[4:, 3:6] = 4.0

@@ -66,6 +66,7 @@ def test_constant_signals_with_given_noise(method):
     assert np.isfinite(found.log_evidence) and np.all(found.std < 0.5)
 
 
+@pytest.mark.slow
 def test_one_sample_among_missing_ones():
     found = denoise([np.nan, 5.0, np.nan, np.nan])
     assert_array_equal(found.signal, 5.0)
@@ -83,6 +84,7 @@ def test_huge_and_tiny_signals(scale, case):
     assert other.n_active == found.n_active
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shift", [1e6, 1e12])
 def test_large_offsets(shift):
     found, other = denoise(Y), denoise(Y + shift)
@@ -170,6 +172,7 @@ def test_bad_parameters(options, message):
         denoise(Y, **options)
 
 
+@pytest.mark.slow
 def test_gaps_and_positions_that_do_not_fit():
     gaps = np.where(np.arange(64) == 5, np.nan, Y)
     with pytest.raises(ValueError, match="a signal without gaps"):
@@ -301,6 +304,7 @@ class TestDenoiser:
         assert list(model.get_feature_names_out()) == list(frame.columns)
         assert_array_equal(result.to_numpy(), Denoiser().fit_transform(self.X))
 
+    @pytest.mark.slow
     def test_single_precision_is_kept(self):
         assert Denoiser().fit_transform(self.X.astype("f4")).dtype == np.float32
         assert Denoiser().fit_transform(np.arange(64).reshape(1, -1)).dtype == np.float64

@@ -161,6 +161,7 @@ def test_coefficients_are_there_when_asked_for(y):
     assert_allclose(found.fits[0].variance() + found.noise_variance / N, found.std**2)
 
 
+@pytest.mark.slow
 def test_progress(y, capsys):
     denoise(y, "haar", verbose=1)
     count = len(pieces.cut(N, *Wavelet("haar").in_pieces()[1:]))

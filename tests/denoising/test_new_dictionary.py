@@ -191,6 +191,7 @@ def test_a_regular_grid_under_a_gap():
     assert_allclose(found.signal, denoise(y, "haar", method="sparse").signal, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_errors_are_judged_by_an_orthonormal_member_with_places(monkeypatch):
     asked, spread = set(), ByFunctions.spread
 
@@ -236,6 +237,7 @@ def test_images():
     check(denoise(noisy, Sines() + "haar"), clean, noisy)
 
 
+@pytest.mark.slow
 def test_uneven_positions():
     t = np.sort(np.random.default_rng(1).uniform(size=N))
     clean = np.sin(3 * np.pi * t)

@@ -55,6 +55,7 @@ def test_errors(kind, most):
     assert np.all(pairs[:, 0] < 1.3 * pairs[:, 1])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["white", 0.8])
 def test_the_reported_noise_is_that_of_a_sample(kind):
     truth, y, variance = case("heavisine", kind, 0)
@@ -86,6 +87,7 @@ def test_white_noise_is_the_same_in_all_bands(dictionary, shape):
     assert np.all(np.abs(np.log(found) - np.log(9.0)) < 0.1 + 8.0 / np.sqrt(np.maximum(sizes, 64)))
 
 
+@pytest.mark.slow
 def test_images():
     row, column = np.mgrid[:64, :64]
     truth = 100.0 * ((row - 30) ** 2 + (column - 26) ** 2 < 200)

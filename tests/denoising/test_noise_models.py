@@ -64,6 +64,7 @@ def test_counts(scale):
     assert found.noise_variance == 1.0 if scale > 1 else 0.2 < found.noise_variance < 0.7
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mean", [0.05, 0.5, 20.0])
 def test_even_counts_keep_their_mean(mean):
     y = np.random.default_rng(1).poisson(mean, 20_000)
@@ -71,6 +72,7 @@ def test_even_counts_keep_their_mean(mean):
     assert abs(found.signal.mean() - mean) < 4.0 * np.sqrt(mean / y.size)
 
 
+@pytest.mark.slow
 def test_counts_with_gaussian_noise():
     truth, y = counts(20.0)
     y = y + 3.0 * np.random.default_rng(2).standard_normal(y.size)

@@ -160,6 +160,7 @@ def test_turning_points_are_where_the_posterior_turns():
         assert one_function.judge(s, ratio * s, c).kind == kind
 
 
+@pytest.mark.slow
 def test_one_function_with_each_prior(tmp_path, monkeypatch):
     monkeypatch.setattr(one_function, "CASES", 100)
     rows = small_run("schmolck2008.one_function", tmp_path / "r", 1)

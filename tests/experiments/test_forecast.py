@@ -110,6 +110,7 @@ def plant(tmp_path, monkeypatch):
     return y, u
 
 
+@pytest.mark.slow
 def test_ph_on_a_small_plant(tmp_path, monkeypatch, plant):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(ph, "SIZES", {True: (130, 40, 40)})

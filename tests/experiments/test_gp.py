@@ -56,6 +56,7 @@ def test_nystrom_variances_are_exact_with_all_points():
     np.testing.assert_allclose(reduced_rank.nystrom_variances(model, points), std**2, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_stereo_on_few_cases(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(stereo, "N_TRAIN", 30)

@@ -47,6 +47,7 @@ def test_toy_figures_of_few_draws(tmp_path):
     assert images(tmp_path) == {f"{name}_{end}.png" for end in ("fig2_1", "fig2_9")}
 
 
+@pytest.mark.slow
 def test_local_minima_of_few_starts(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(local_minima, "N_STARTS", 4)

@@ -62,6 +62,7 @@ def test_single_precision(name):
     assert largest_difference(found, right) < 1e-3
 
 
+@pytest.mark.sampled
 @needs_compiler
 @pytest.mark.parametrize("name", ["sensor", "several targets", "process", "no functions"])
 def test_mean_alone(name):

@@ -189,6 +189,7 @@ def test_c_is_written_from_it():
     assert to_c(from_json(to_json(fitted))) == to_c(fitted)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_javascript_reads_it():
     asked = []

@@ -243,6 +243,7 @@ def test_forecaster(with_inputs):
         assert_regression(exported(model, new, dtype), read, new, dtype, y.std())
 
 
+@pytest.mark.slow
 def test_a_model_that_was_read_back():
     for model in (RVR(**plain).fit(X, Y), classical().fit(X, SIDE)):
         direct, again = (exported(one, NEW, "double") for one in (model, from_json(to_json(model))))
@@ -250,6 +251,7 @@ def test_a_model_that_was_read_back():
             np.testing.assert_array_equal(again[name], values)
 
 
+@pytest.mark.slow
 def test_large_weights_that_cancel_are_added_in_double():
     """A wide kernel: in float32 the graph would be wrong in the third digit."""
     x = np.linspace(-1, 1, 60)[:, None]
@@ -307,6 +309,7 @@ def test_classes_in_the_metadata():
 # Through skl2onnx itself.
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", [RVR(**plain), gp(RBFKernel(1.0))], ids=["RVR", "GPR"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_option_return_std(model, dtype):

@@ -159,6 +159,7 @@ def test_counts_have_no_program():
         write_step(ProgramBuilder(1), counts, None)
 
 
+@pytest.mark.slow
 def test_a_mixture_of_forecasts_has_no_single_step():
     with pytest.raises(NotExportableError, match=r"mixture of models.*Forecaster\(lags=2\)"):
         to_json(Forecaster().fit(np.sin(np.arange(60.0))))
@@ -171,6 +172,7 @@ def test_a_model_that_is_not_fitted():
         to_json(RVR())
 
 
+@pytest.mark.slow
 def test_constant_inputs_and_far_ones():
     rng = np.random.default_rng(0)
     X = np.column_stack([1e6 + rng.uniform(0, 1, 60), np.full(60, 7.0)])

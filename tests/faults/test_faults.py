@@ -44,6 +44,7 @@ def test_every_command_that_writes_is_tried():
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("delay", [0.0, 1e-4, 1e-3])
 def test_kills(delay, tmp_path):
     assert killed(writers()["save"], delay, tmp_path).faults == ()
@@ -68,6 +69,7 @@ def test_writers_at_once(tmp_path):
     assert at_once(writers()["save"], tmp_path).faults == ()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize("share", [0.0, 0.9])
 def test_files_that_may_not_grow(name, share, tmp_path):
@@ -168,6 +170,7 @@ def test_a_fit_that_is_interrupted_changes_nothing(name):
             case.arrays(model)
 
 
+@pytest.mark.slow
 def test_a_fork_in_the_middle_of_a_fit():
     assert fork_beside_fits() == []
 

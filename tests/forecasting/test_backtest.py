@@ -111,6 +111,7 @@ def test_refit_from_too_few_values_says_where_to_start():
         model.backtest(Y[50:80], 2, refit=True)
 
 
+@pytest.mark.slow
 def test_refit_fits_each_origin_to_what_came_before():
     model = Forecaster(RVR("linear"), lags=2, **PLAIN).fit(Y[:100])
     result = model.backtest(Y[:124], 3, step=10, refit=True)

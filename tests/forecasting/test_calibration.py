@@ -34,6 +34,7 @@ def models():
     return pair(drifting())
 
 
+@pytest.mark.slow
 def test_factors_widen_and_leave_means_alone(models):
     plain, model = models
     assert plain.calibration_.tolist() == [1.0]
@@ -91,6 +92,7 @@ def test_right_bands_are_left_about_as_they_are():
     assert model.calibration_.max() < 1.1
 
 
+@pytest.mark.slow
 def test_coverage_comes_nearer_to_what_is_asked_for():
     inside = {None: [], 15: []}
     for seed in range(6):
@@ -128,6 +130,7 @@ def test_factors_are_those_of_held_out_forecasts():
     np.testing.assert_allclose(model.calibration_, expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_inputs_of_held_out_steps_are_used():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((240, 1))
@@ -147,6 +150,7 @@ def test_the_estimator_is_not_calibrated_besides():
     assert foreign.set_params(calibrate=15).fit(drifting()).calibration_.shape == (24,)
 
 
+@pytest.mark.slow
 def test_short_series_are_left_alone():
     y = drifting(14)
     assert pair(y, calibrate="auto")[1].calibration_.tolist() == [1.0]  # and no warning
@@ -179,6 +183,7 @@ def test_files_keep_the_factors(models, tmp_path):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_pandas_has_the_same_factors(models):
     index = pd.period_range("2000-01", periods=160, freq="M")
     _, dated = pair(pd.Series(drifting(), index))

@@ -63,6 +63,7 @@ def fitted():
     return Forecaster(RVR("linear"), lags=4, **PLAIN, random_state=0).fit(wave())
 
 
+@pytest.mark.slow
 def test_a_monthly_series_just_works():
     y = monthly()
     model = Forecaster().fit(y[:120])
@@ -75,6 +76,7 @@ def test_a_monthly_series_just_works():
     assert model.transform_ == "log" and model.difference_ == [12]
 
 
+@pytest.mark.slow
 def test_the_airline_series():
     try:
         archive = load_benchmark("timeseries_classic")
@@ -114,6 +116,7 @@ def test_the_default_is_curved_where_the_series_is():
     assert (other.estimator_.support_ != model.estimator_.support_).any()
 
 
+@pytest.mark.slow
 def test_noise_variance_is_in_units_of_what_is_modelled():
     rng = np.random.default_rng(2)
     walk = np.cumsum(30.0 * rng.standard_normal(400))
@@ -139,6 +142,7 @@ def test_arrays_in_arrays_out(fitted):
     assert paths.shape == (7, 5)
 
 
+@pytest.mark.slow
 def test_pandas_in_pandas_out():
     y = pd.Series(wave(60), pd.period_range("2000-01", periods=60, freq="M"), name="w")
     model = Forecaster(RVR("linear"), lags=3, **PLAIN).fit(y)
@@ -151,6 +155,7 @@ def test_pandas_in_pandas_out():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [np.float32, np.int64, list])
 def test_kinds_of_numbers(kind):
     y = np.round(100 * wave(60))
@@ -173,6 +178,7 @@ def test_scale_and_shift(difference, method):
     np.testing.assert_allclose(moved[1], 1e3 * std, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_log_model_only_changes_scale():
     y = monthly(80).to_numpy()
     model = Forecaster(RVR("linear"), lags=2, difference=[12], transform="log", random_state=0)
@@ -183,6 +189,7 @@ def test_a_log_model_only_changes_scale():
         np.testing.assert_allclose(moved[1], 7 * std, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_lognormal_moments_and_intervals():
     y = monthly(80).to_numpy()
     model = Forecaster(RVR("linear"), lags=2, difference=[12], transform="log", random_state=0)
@@ -236,6 +243,7 @@ def test_methods_agree_on_one_step(fitted, method):
     np.testing.assert_allclose(other[1], std, rtol=0.03)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -257,6 +265,7 @@ def test_estimators(estimator):
     assert (model.log_evidence_ is not None) == expected
 
 
+@pytest.mark.slow
 def test_units_of_exogenous_inputs_do_not_matter(driven):
     y, X = driven
     model = Forecaster(RVR(adapt=None), lags=1, exog_lags=[0], **PLAIN)
@@ -275,6 +284,7 @@ def test_exogenous_lags_may_reach_further_back_than_the_others(driven):
     np.testing.assert_allclose(model.estimator_.X_train_[:, 1:], inputs[:55])
 
 
+@pytest.mark.slow
 def test_exogenous_inputs(driven):
     y, X = driven
     model = Forecaster(RVR("linear"), lags=1, exog_lags=[0, 2], **PLAIN).fit(y[:140], X[:140])
@@ -329,6 +339,7 @@ def test_update_then_predict_is_a_longer_history(driven):
         model.update(y[131:133], X[131:134])
 
 
+@pytest.mark.slow
 def test_update_continues_the_index():
     y = monthly(60)
     model = Forecaster(RVR("linear"), lags=2, difference=[12]).fit(y[:50])
@@ -396,6 +407,7 @@ def test_an_estimator_without_std():
         Forecaster(LinearRegression(), lags=2, **PLAIN).fit(wave(40))
 
 
+@pytest.mark.slow
 def test_conventions(fitted):
     model = Forecaster(RVR(), lags=[1, 12])
     assert clone(model).get_params()["lags"] == [1, 12]

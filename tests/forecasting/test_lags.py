@@ -129,6 +129,7 @@ def test_chosen_for_a_random_walk():
     assert auto(np.exp(0.1 * walk)).transform == LOG
 
 
+@pytest.mark.slow
 def test_chosen_for_an_autoregression():
     rng = np.random.default_rng(3)
     y = np.zeros(250)
@@ -155,6 +156,7 @@ def test_short_series_leave_no_choice():
     assert choice == Choice((1,), (), LEVEL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", thinned(range(3)))
 def test_a_wandering_season_takes_two_differences(seed):
     """Its trend and its season walk at random, as in the airline model."""

@@ -80,6 +80,7 @@ def test_gaps_of_any_length_have_forecasts():
         assert np.isfinite(result[method].mean).all() and (result[method].std > 0).all()
 
 
+@pytest.mark.slow
 def test_missing_times_are_missing_values():
     y = pd.Series(seasonal(120), pd.date_range("2010-01-01", periods=120, freq="MS"))
     gone = y.drop(y.index[[30, 31, 77]])
@@ -154,6 +155,7 @@ def test_backtests_are_forecasts(complete):
     np.testing.assert_array_equal(alone.coverage, inside)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_forecasts(complete):
     model, y = complete
     again = clone(model).fit(y[:180])
@@ -187,6 +189,7 @@ def test_bands_have_their_coverage():
     assert 0.65 < np.mean(inside) <= 0.97
 
 
+@pytest.mark.slow
 def test_counts():
     rng = np.random.default_rng(0)
     for rate, n in ((0.4, 120), (6.0, 90)):
@@ -202,6 +205,7 @@ def test_counts():
         assert ((lower <= y[-10:]) & (y[-10:] <= upper)).mean() >= 0.7
 
 
+@pytest.mark.slow
 def test_roots_may_be_asked_for():
     rng = np.random.default_rng(2)
     y = rng.gamma(2.0, 3.0, 100)
@@ -305,6 +309,7 @@ def test_inputs_are_used_by_all_candidates():
     assert rmse(model.predict(5, X[145:]), y[145:]) < 2.0
 
 
+@pytest.mark.slow
 def test_curved_series_have_a_process():
     y = np.full(160, 0.4)
     for t in range(1, 160):

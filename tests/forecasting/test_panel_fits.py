@@ -68,6 +68,7 @@ def test_each_series_is_forecast_as_if_alone(n_jobs):
     assert mean.index.equals(MONTHS[N:])
 
 
+@pytest.mark.slow
 def test_a_generator_gives_each_series_a_seed():
     found = []
     for n_jobs in (1, 2):
@@ -97,6 +98,7 @@ class Placed(RVR):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [pytest.param(True, marks=pytest.mark.slow), False])
 @pytest.mark.filterwarnings("default")  # of Dask's own
 def test_a_dask_cluster(processes):
@@ -177,6 +179,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 def test_progress(capsys, monkeypatch):
     Forecaster(**MODEL).fit(WIDE)
     assert capsys.readouterr().err == ""
@@ -227,6 +230,7 @@ def test_inputs_of_arrays_begin_with_each_series():
     assert_array_equal(found[:, 2], alone.predict(H, INPUTS[N:]))
 
 
+@pytest.mark.slow
 def test_inputs_without_times_of_a_table_that_leaves_some_out():
     kept = np.delete(np.arange(N), 20)
     model = Forecaster(**MODEL).fit(pd.DataFrame(WIDE, list(MONTHS))[:N].iloc[kept], INPUTS[kept])
@@ -258,6 +262,7 @@ def test_inputs_of_each_series(form):
         assert_allclose(one_of(found, name), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_inputs_of_rows_that_are_counted():
     y = LONG[["shop", "sales"]]
     kept = OWN.loc[LEVELS.index].reset_index("shop").reset_index(drop=True)
@@ -270,6 +275,7 @@ def test_inputs_of_rows_that_are_counted():
     assert list(found.loc[found["shop"] == "c", "time"]) == [34, 35, 36]
 
 
+@pytest.mark.slow
 def test_series_that_end_at_different_times():
     y = LEVELS.drop([("a", time) for time in MONTHS[N - 4 : N]])
     model = Forecaster(**MODEL).fit(y, SHARED)
@@ -314,6 +320,7 @@ def fit(y, X=None, id=None):
 # Updates.
 
 
+@pytest.mark.slow
 def test_updates():
     later = table(N + H)[N:]
     model = Forecaster(**MODEL).fit(WIDE, SHARED)
@@ -325,6 +332,7 @@ def test_updates():
     assert_array_equal(arrays.forecasters_[2].y_[-H:], later["c"])
 
 
+@pytest.mark.slow
 def test_updates_with_missing_values_keep_their_times():
     later = table(N + H)[N:].to_numpy(copy=True)
     later[:2, 1] = np.nan

@@ -76,6 +76,7 @@ def test_one_model_in_the_units_of_each_series():
     assert model.forecasters_[3].lags_ == [1, 2]
 
 
+@pytest.mark.slow
 def test_series_of_different_lengths_with_gaps_and_inputs():
     rng = np.random.default_rng(1)
     y = oscillating(40, 6)
@@ -146,6 +147,7 @@ def test_many_rows_are_sampled_with_the_seed(monkeypatch):
     assert_allclose(first.predict(1), every, atol=0.2 * y.std())
 
 
+@pytest.mark.slow
 def test_a_series_alone_is_the_same_autoregression():
     model = Forecaster(pool=True).fit(oscillating())
     one = model.forecasters_[4]

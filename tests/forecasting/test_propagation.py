@@ -117,6 +117,7 @@ def test_covariances_are_positive_semidefinite(nonlinear, method):
     assert (np.linalg.eigvalsh(cov).min(axis=1) > -1e-10 * largest).all()
 
 
+@pytest.mark.slow
 def test_paths_do_not_depend_on_their_batch(nonlinear):
     model, y = nonlinear
     recursion = Recursion(model, (1, 2), LEVEL, Differences((1,)), 0.0, 1.0)

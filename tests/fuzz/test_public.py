@@ -28,6 +28,7 @@ def test_tables_name_public_names_only():
     assert [name for name in (*QUICK, *MADE) if name not in NAMES] == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name in NAMES if is_called(name)])
 def test_a_public_name_can_be_called(name):
     """If this fails for a new name: give arguments in QUICK, or say in MADE where it comes from."""

@@ -182,6 +182,7 @@ def test_support_grows_while_the_evidence_does():
     assert len(found) < len(more) < 100
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("selection", ["evidence", "posterior", "random"])
 def test_auto_chooses_a_number(selection):
     X, y = data(600, 1)

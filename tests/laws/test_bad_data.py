@@ -100,6 +100,7 @@ def test_masks_are_seen(name):
         model.predict(hidden)
 
 
+@pytest.mark.slow
 def test_what_a_mask_hides_is_missing_in_signals_and_series():
     gone = np.arange(len(SERIES)) == 7
     hidden, missing = np.ma.MaskedArray(SERIES, gone), np.where(gone, np.nan, SERIES)
@@ -149,6 +150,7 @@ def test_predictions_out_of_range(name):
         model.predict(1e160 * X)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "method",
     [

@@ -52,11 +52,13 @@ def is_constructed(found):
     return not isinstance(found, EnumMeta) and not getattr(found, "_is_protocol", False)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_a_public_name_is_documented(name):
     assert reports(name, leave=() if is_constructed(NAMES[name]) else {"PR01"}) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name, found in NAMES.items() if inspect.isclass(found)])
 def test_methods_are_documented(name):
     found = {method: reports(method, OF_A_CLASS) for method in public_methods(name, NAMES[name])}

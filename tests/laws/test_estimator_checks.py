@@ -45,6 +45,7 @@ def assert_clean(estimator):
     assert not any(result["expected_to_fail"] for result in results)
 
 
+@pytest.mark.slow
 def test_regressor():
     assert_clean(RVR(solver="subspace", adapt=None, calibrate=None))  # others take longer
 
@@ -73,6 +74,7 @@ def test_length_scales_that_are_learned():
     assert_clean(RVR(prior="flat"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "basis", BASES + [pytest.param(basis, marks=pytest.mark.slow) for basis in SLOW_BASES]
 )
@@ -85,6 +87,7 @@ def test_fixed_noise_and_no_bias():
     assert_clean(RVR(noise=0.1, bias=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "link", "inference"),
     [

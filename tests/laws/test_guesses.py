@@ -96,6 +96,7 @@ def test_arguments_of_neighbours(kind):
             made(kind).set_params(**{name: 1.0})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_attributes_of_neighbours(kind):
     model, count = made(kind), 0
@@ -218,6 +219,7 @@ def test_copies_and_signatures(kind):
         assert hasattr(bare, name) == hasattr(kind, name)
 
 
+@pytest.mark.slow
 def test_learned_attributes_are_documented():
     """So that each is known before a fit, and says so."""
     rvr = sparsebayes.RVR(adapt=None, calibrate=None).fit(X, Y)

@@ -71,6 +71,7 @@ def broken_contracts(root):
 # Laws 1 to 3: who imports whom.
 
 
+@pytest.mark.slow
 def test_contracts_are_kept():
     broken, text = broken_contracts(ROOT)
     assert not broken, text
@@ -128,6 +129,7 @@ def test_no_capability_takes_private_names_of_another(path):
     assert list(foreign_private_names(path.read_text(encoding="utf-8"), capability)) == []
 
 
+@pytest.mark.slow
 def test_experiments_and_benchmarks_need_no_private_module():
     found = {
         str(path.relative_to(ROOT)): list(foreign_private_names(path.read_text("utf-8"), None))

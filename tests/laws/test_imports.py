@@ -29,6 +29,7 @@ def run(code):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_engine_without_scikit_learn():
     code = BLOCK.format(blocked={"sklearn", "pandas", "matplotlib", "skops", "pywt"}) + (
         "import numpy as np\n"

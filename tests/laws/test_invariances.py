@@ -147,6 +147,7 @@ def test_scaled_targets(case, plain, scale):
     assert_allclose(evidence, plain.log_evidence_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_shifted_targets(case, plain):
     X, y, _ = case
     model = clone(plain).fit(X, y + 1000.0)
@@ -196,6 +197,7 @@ def test_duplicated_input_of_a_linear_model(solver, prior):
 
 
 # "subspace" draws functions by their number, which the order of the samples decides here ...
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS[:3], scope="module")
 def test_permuted_samples(case, plain):
     X, y, _ = case
@@ -209,6 +211,7 @@ def test_permuted_samples(case, plain):
 
 
 # ... and here does not.
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", [Polynomial(2), Linear()], ids=str)
 def test_permuted_samples_of_fixed_functions(solver, case, basis):
     X, y, prior = case

@@ -107,6 +107,7 @@ def test_laws(solver, kind, prior):
     assert end.objective > empty.objective + 5.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(
     "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k == "tap")) for k in SITES]

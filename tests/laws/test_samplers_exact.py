@@ -115,6 +115,7 @@ def test_printed_ratio_is_right_where_all_numbers_are_equally_likely(monkeypatch
     np.testing.assert_allclose(chains[1], chains[0], rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_an_arrival_that_does_not_count_departures_is_told(monkeypatch):
     right = GibbsChain._log_arrival
     monkeypatch.setattr(

@@ -64,6 +64,7 @@ def test_front_is_ordered_undominated_and_has_the_constants(model):
     assert model.n_evaluations_ == 1500
 
 
+@pytest.mark.slow
 def test_rates_are_those_of_predictions():
     some = np.random.default_rng(0).permutation(160)
     first, rest = some[:100], some[100:]

@@ -61,6 +61,7 @@ def test_round_trip(tmp_path, basis, prior):
     assert repr(again) == repr(model)
 
 
+@pytest.mark.slow
 def test_pipeline_and_metadata(tmp_path):
     X, y, _ = make_friedman1(60, random_state=0)
     model = make_pipeline(StandardScaler(), RVR()).fit(X, y)

@@ -297,6 +297,7 @@ class Mine(RBF):
     """A class of a user."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("attribute", "value", "match"),
     [

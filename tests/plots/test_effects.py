@@ -23,6 +23,7 @@ def data():
     return X, np.sin(X[:, 0]) + 0.02 * X[:, 1] + 0.1 * rng.standard_normal(70)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scaled", [False, True])
 def test_values_are_predictions_along_an_input(data, scaled):
     X, y = data

@@ -113,6 +113,7 @@ def test_evidence_path_and_its_best_point(sinc):
     assert display.ax_.get_ylabel() == "log evidence (nats)"
 
 
+@pytest.mark.slow
 def test_the_objective_is_named_after_the_prior():
     X, y, _ = make_sinc(60, random_state=0)
     model = RVR(RBF(2.0), prior="bic").fit(X, y)
@@ -155,6 +156,7 @@ def test_boundary_is_where_the_decision_changes(moons):
     assert_allclose(model.predict_proba(points)[:, 1], 0.5, atol=0.02)
 
 
+@pytest.mark.slow
 def test_several_classes_are_drawn_where_they_lead(blobs):
     model, X, y = blobs
     display = ClassificationDisplay.from_estimator(model, X, y, grid_resolution=40)

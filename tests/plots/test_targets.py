@@ -161,6 +161,7 @@ def test_calibration_says_how_to_draw_one_of_several(model):
     assert_allclose(display.pit, scores.pit_values(Y[:, 1], mean[:, 1], std[:, 1]))
 
 
+@pytest.mark.slow
 def test_the_band_of_noise_with_outliers_has_heavier_tails(robust):
     model, y = robust
     pipeline = make_pipeline(StandardScaler(), RVR(noise=StudentT(3.0))).fit(X, y)

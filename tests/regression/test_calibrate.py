@@ -165,6 +165,7 @@ def test_too_few_rows_say_so():
     RVR(RBF(2.0), noise=1.0, calibrate=None).fit(X[:8], Y[:8])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["linear", "linear_spline", NARROW], ids=str)
 def test_a_fold_without_noise_knows_nothing_of_it(basis):
     """All targets but one are equal: the fold that lacks it is constant."""
@@ -212,6 +213,7 @@ def test_many_scales_are_learned_again():
     assert fixed.calibration_ < model.calibration_
 
 
+@pytest.mark.slow
 def test_process():
     model, plain = (
         ReducedRankGPR(n_support=40, random_state=0, calibrate=c).fit(X, Y) for c in ("auto", None)

@@ -138,6 +138,7 @@ def test_the_default_is_the_same_in_memory_mapped_and_in_chunks(tmp_path) -> Non
     assert np.sqrt(np.mean((again.predict(X) - f) ** 2)) < 0.15
 
 
+@pytest.mark.slow
 def test_single_precision_is_read_as_it_is(wave, tmp_path) -> None:
     X, y = wave
     mapped = np.memmap(tmp_path / "X", np.float32, "w+", shape=X.shape)

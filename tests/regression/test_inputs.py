@@ -164,6 +164,7 @@ def test_constant_column(solver, prior):
     assert_allclose(model.predict(more), plain.predict(X), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("basis", ["rbf", "linear", "polynomial", "thin_plate", "linear_spline"])
 def test_all_columns_constant(solver, basis):
     for value in (3.0, 0.0):
@@ -187,6 +188,7 @@ def test_duplicated_columns(solver, prior):
         assert abs(error(model, more) - error(plain)) < 1e-4
 
 
+@pytest.mark.sampled
 def test_duplicated_rows(solver, prior):
     rows, targets = np.vstack([X, X]), np.concatenate([Y, Y + 0.3])
     model = fit(solver, X=rows, y=targets, prior=prior, basis=RBF(1.0))
@@ -215,6 +217,7 @@ def test_one_sample_with_given_noise(solver, prior):
     assert_allclose(model.predict(X[:1], return_std=True)[1], 0.3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n_samples", [2, 3, 5])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_few_samples(solver, prior, n_samples):
@@ -239,6 +242,7 @@ def test_more_functions_than_samples(solver):
     assert len(with_prior.relevance_) < 40
 
 
+@pytest.mark.slow
 def test_more_functions_than_samples_by_default():
     rng = np.random.default_rng(2)
     columns = rng.standard_normal((40, 300))
@@ -468,6 +472,7 @@ def test_a_failed_fit_is_told(solver):
         RVR(solver=solver, max_iter=1).fit(X, Y)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [csr_matrix, csr_array])
 def test_sparse_matrices_are_refused_with_the_remedy(kind):
     X = np.linspace(-1, 1, 20)[:, None]

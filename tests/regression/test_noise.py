@@ -71,6 +71,7 @@ def test_it_prevents_a_collapse():
     assert model.converged_ and 0.03 < model.noise_variance_**0.5 < 0.08
 
 
+@pytest.mark.slow
 def test_learned_scales_see_the_prior():
     strict = RVR(noise=Gamma(1e4, 1e4 * 0.3**2)).fit(X, Y)
     assert strict.noise_variance_**0.5 == pytest.approx(0.3, rel=0.05)

@@ -69,6 +69,7 @@ def test_every_solver_and_prior(solver, prior):
     assert np.all(np.diff(found.evidence_path_) >= -1e-9)
 
 
+@pytest.mark.slow
 def test_without_outliers_it_is_the_model_with_normal_noise():
     X, y, _ = make_data(3, outliers=0)
     robust, normal = RVR(noise=StudentT()).fit(X, y), RVR().fit(X, y)
@@ -96,6 +97,7 @@ def test_a_word_is_enough(model):
     assert_array_equal(RVR(noise="student").fit(X, Y).predict(NEW), model.predict(NEW))
 
 
+@pytest.mark.slow
 def test_degrees_of_freedom_may_be_given():
     model = RVR(noise=StudentT(5.0)).fit(X, Y)
     assert model.nu_ == 5.0

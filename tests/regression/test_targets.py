@@ -58,6 +58,7 @@ def test_copies_of_a_target_are_one(solver, options):
     assert_allclose(copies.log_evidence_, 3 * one.log_evidence_)
 
 
+@pytest.mark.slow
 def test_shapes(model):
     kept = model.relevance_.size
     assert model.weights_.shape == model.alpha_.shape == (kept, 2)
@@ -122,6 +123,7 @@ def test_a_weight_of_two_is_the_sample_twice():
     assert_allclose(one.noise_variance_, other.noise_variance_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_sample_without_weight_does_not_count():
     spoilt, weights = Y.copy(), np.ones(80)
     spoilt[:5], weights[:5] = 1e3, 0.0

@@ -56,6 +56,7 @@ def test_the_fan_is_found(model):
     assert np.all(function < 0.7 * std)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", thinned(range(4), 4))
 def test_noise_that_is_the_same_everywhere_stays_so(seed):
     rng = np.random.default_rng(seed)

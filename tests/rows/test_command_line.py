@@ -129,6 +129,7 @@ def test_files_above_a_size_are_read_in_chunks(table, capsys, monkeypatch):
         monkeypatch.setattr("sparsebayes.cli.fit.LARGE", chunks.LARGE)
 
 
+@pytest.mark.slow
 def test_parquet_that_fits_into_memory(table, capsys):
     few = {name: values[:200] for name, values in table.items()}
     pq.write_table(pa.table({**few, "n": np.arange(200) % 3}), "d.parquet")

@@ -46,6 +46,7 @@ def test_files_are_read(tmp_path, name, size):
         assert told or said in (None, "separated by blanks")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [None, 7])
 @pytest.mark.parametrize("name", REFUSED)
 def test_files_are_refused(tmp_path, name, size):

@@ -75,6 +75,7 @@ def test_columns_are_chosen_by_name_and_in_order(kind, tmp_path):
     assert_array_equal(found[1], np.column_stack([Y, X[:, 0]]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("late", [False, True])
 def test_labels_are_of_one_kind_in_all_chunks(kind, tmp_path, late):
     whole = RNG.integers(-3, 3, N)

@@ -118,6 +118,7 @@ def test_a_weight_of_two_is_a_repeated_row():
     assert_allclose(one._norms, other._norms)
 
 
+@pytest.mark.slow
 def test_rows_without_weight_do_not_count():
     weights = np.where(np.arange(30) % 3 == 0, 0.0, 1.0)
     some = draw_two(sample_weight=weights)
@@ -157,6 +158,7 @@ def test_chains_start_at_different_optima(monkeypatch):
         assert beta == 1.0
 
 
+@pytest.mark.slow
 def test_the_default_bounds():
     samples = draw_two(n_samples=150, n_warmup=0, n_chains=1)
     columns = np.column_stack([np.ones(30), Z])

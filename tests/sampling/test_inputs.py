@@ -158,6 +158,7 @@ def test_few_samples(method, n):
     assert np.isfinite(mean).all() and np.isfinite(std).all()
 
 
+@pytest.mark.slow
 def test_more_functions_than_samples():
     inputs = np.random.default_rng(0).standard_normal((10, 40))
     samples = draw(RVR("precomputed", prior="bic"), inputs, inputs[:, 3] + 0.1 * Y[:10])
@@ -186,6 +187,7 @@ def test_single_precision():
     assert_allclose(samples.predict(X), draw().predict(X), atol=0.2)
 
 
+@pytest.mark.slow
 def test_data_frames():
     frame = pd.DataFrame(X, columns=["time"])
     samples = draw(inputs=frame, targets=pd.Series(Y))

@@ -139,6 +139,7 @@ def test_weights_are_routed(name):
                 assert_allclose(found[key], expected)
 
 
+@pytest.mark.slow
 def test_weights_have_a_name_of_their_own():
     with routed():
         scorer = scores.nlpd_scorer.set_score_request(sample_weight="importance")

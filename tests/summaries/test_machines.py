@@ -91,6 +91,7 @@ def test_functions_have_the_names_of_their_inputs(cloud):
     assert plain(named)["inputs"] == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_centres_belong_to_their_functions_in_any_union(cloud):
     """Also where functions with a centre come before others."""
     y = cloud[:, 0] + np.exp(-0.5 * ((cloud - cloud[3]) ** 2).sum(axis=1))
@@ -158,6 +159,7 @@ def test_classes(cloud, options, told):
                 assert row["weight"][label] is row["std"][label] is None
 
 
+@pytest.mark.slow
 def test_standard_deviations_where_each_function_serves_one_class(cloud):
     """Then there are as many kept weights as functions, in another order."""
     y = np.digitize(cloud[:, 0], [-0.4, 0.4])

@@ -201,6 +201,7 @@ def test_taylor_is_good_for_small_and_bad_for_large_covariances():
     assert abs(taylor[1] / exact[1] - 1) > 0.5
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["rvr", "rvr_star", "process", "reduced_rank"])
 def test_many_inputs(name):
     """50 features, singular and zero covariances among them, in one call."""
@@ -237,6 +238,7 @@ def test_estimators_have_the_method():
         )
 
 
+@pytest.mark.slow
 def test_offsets_and_units_pass_through():
     X, y = data(2)
     mean, cov = np.zeros((1, 2)), covariances(2)["full"]
@@ -257,6 +259,7 @@ def test_same_seed_same_result_and_another_seed_another():
         assert one == same != other
 
 
+@pytest.mark.slow
 def test_errors_shrink_with_more_draws():
     model, mean, cov = fitted("rvr_star", 2), np.zeros((1, 2)), np.eye(2)
     few, many = (
@@ -269,6 +272,7 @@ def test_errors_shrink_with_more_draws():
     assert (predict_uncertain(fitted("rvr", 2), mean, cov, return_error=True)[2] == 0).all()
 
 
+@pytest.mark.slow
 def test_standard_errors_of_draws_are_right():
     """Over seeds, estimates scatter as their standard errors say."""
     model, mean, cov = fitted("rvr", 2), np.zeros((1, 2)), np.eye(2)
@@ -346,6 +350,7 @@ def test_leave_one_out_process_is_a_process():
     assert moment_map(LeaveOneOutGPR().fit(X, y)).method == "exact"
 
 
+@pytest.mark.slow
 def test_data_frames():
     pandas = pytest.importorskip("pandas")
     X, y = data(2)

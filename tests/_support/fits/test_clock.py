@@ -86,6 +86,7 @@ def test_many_rows_end_with_what_was_found(estimator, seconds, ticks):
     assert np.isfinite(model.predict(inputs[::500])).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", ["RVR", "ReducedRankGPR"])
 def test_time_enough_changes_nothing(fit):
     estimator, parameters, (inputs, targets) = FITS[fit]
@@ -107,6 +108,7 @@ def test_more_time_gives_a_better_model(ticks):
     assert found[1].left_out_variance_ == 0.0 < found[2].left_out_variance_  # not calibrated
 
 
+@pytest.mark.slow
 def test_a_panel_has_the_time_for_each_series(ticks):
     several = np.column_stack([SERIES, SERIES, SERIES])
     with warnings.catch_warnings():

@@ -75,6 +75,7 @@ def test_several_targets(folder, capsys):
     assert_allclose(float(row["mean"]), 3.0, atol=0.1)
 
 
+@pytest.mark.slow
 def test_refusals(two_inputs, capsys, model_file, classifier_file):
     capsys.readouterr()
     write_csv("r.csv", {"b": [0.5], "y": [3.5]})

@@ -132,6 +132,7 @@ def test_standard_input_that_is_empty_or_too_long(folder, capsys, monkeypatch):
     fails(capsys, ["fit", "-", "--target", "y"], "standard input: more than 0 GB; store it in a")
 
 
+@pytest.mark.slow
 def test_series(folder, capsys, monkeypatch):
     signal = np.sin(np.arange(64) / 5)
     cells = [f"{value:.5f}" for value in signal]

@@ -22,6 +22,7 @@ def test_text_gets_an_apostrophe_and_numbers_do_not(start):
     assert "'" not in format_table(columns, formulas=True)
 
 
+@pytest.mark.slow
 def test_labels_of_predict(folder, capsys):
     x = np.arange(40.0)
     write_csv("d.csv", {"x": x, "y": np.where(x < 20, BAD, "-ok")})

@@ -53,6 +53,7 @@ def test_the_fit_is_that_of_the_other_rows(gaps, capsys, argv):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cells", [1 << 19, 6])
 def test_predictions_line_up_with_the_rows(gaps, capsys, monkeypatch, cells):
     monkeypatch.setattr("sparsebayes.rows.files._CELLS", cells)

@@ -77,6 +77,7 @@ def test_a_stream_that_is_no_model(folder):
         persistence.load(stream)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "argv",
     [

@@ -84,6 +84,7 @@ def test_no_noise_and_nothing_to_remove():
     assert_array_equal(found.std, 0.0)
 
 
+@pytest.mark.slow
 def test_a_noise_that_is_given():
     _, y, f = make_signal("doppler", 512, snr=5, random_state=0)
     true = float(np.mean((y - f) ** 2))

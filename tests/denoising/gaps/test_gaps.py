@@ -46,6 +46,7 @@ def test_bands_cover_in_gaps_and_are_as_wide_as_the_errors(length):
     assert np.mean(spreads) < 1.0
 
 
+@pytest.mark.slow
 def test_outside_gaps_it_is_the_average():
     whole, y, f, _ = with_gap("heavisine", 256, 100, 10, 0)
     seen = ~np.isnan(y)
@@ -67,6 +68,7 @@ def test_it_is_better_than_the_sequential_fit_in_gaps():
     assert np.exp(np.mean(np.log(ratios))) < 0.9
 
 
+@pytest.mark.slow
 def test_scattered_samples():
     _, y, f = make_signal("doppler", 512, snr=7, random_state=3)
     missing = np.random.default_rng(0).uniform(size=512) < 0.1

@@ -94,6 +94,7 @@ def size_p_value(follows):
     return chisquare(counts).pvalue
 
 
+@pytest.mark.slow
 def test_tries_may_not_follow_the_size():
     """Large models would be left sooner than small ones."""
     assert size_p_value(follows=False) > 1e-3

@@ -166,6 +166,7 @@ SPREAD = np.array([[0.7], [0.0], [1.0], [0.4]])
 RANKED = Theta(1.0, np.array([0.7]), 0.05)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["trajectory", "sweep"])
 def test_moves_keep_the_joint_distribution(kind):
     """Inputs from the prior and data given them are still that after moves given the data."""

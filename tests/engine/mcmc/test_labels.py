@@ -164,6 +164,7 @@ def test_the_grid_has_converged(n_classes, slab):
     assert_allclose(one, other, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_variables_of_a_wrong_size_are_told(monkeypatch):
     right = labels_module.draw_polya_gamma
     monkeypatch.setattr(labels_module, "draw_polya_gamma", lambda *a: 1.5 * right(*a))

@@ -252,6 +252,7 @@ def test_the_cavity_leaves_the_sample_out():
         assert_allclose(state.local.cavity[n], without, rtol=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("alpha", [1.0, 0.1, 0.01, 1e-4])
 def test_adaptive_tap_converges_on_separable_classes(alpha):
     x = np.random.default_rng(0).uniform(-3, 3, size=(60, 1))
@@ -445,6 +446,7 @@ def test_a_gain_is_what_the_objective_rises_with_the_curvature_held(kind, prior)
         assert_allclose(scores.gain[m], rise, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("prior", [Flat(), Trace(1.0), Gamma(0.3, 0.5)], ids=str)
 def test_additions_and_deletions_never_lower_the_objective(kind, prior):
     problem = make_problem(kind, prior)

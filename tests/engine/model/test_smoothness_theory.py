@@ -77,6 +77,7 @@ def _turns(trend):
     return there[1:][change < 0], there[1:][change > 0]
 
 
+@pytest.mark.slow
 def test_there_is_at_most_one_finite_maximum(landscape):
     *_, turns = landscape
     for maxima, minima in turns:

@@ -27,6 +27,7 @@ def fitted(problem, tol: float = 0.01):
     return run(Sequential(), problem, max_iter=5000, tol=tol, rng=np.random.default_rng(0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 def test_sums_give_the_fit_of_the_samples(shift: float) -> None:
     columns, y = bumps(1500, 60)

@@ -124,12 +124,14 @@ def test_a_solver_that_did_not_converge_is_left_alone():
     assert few.stop is Stop.MAX_ITER
 
 
+@pytest.mark.slow
 def test_without_proposals_nothing_changes():
     given = problem(6)
     before, after = (solve(s, given)[0] for s in (Sequential(), Exchanging([])))
     assert_allclose(after.state.objective, before.state.objective, atol=0.01)
 
 
+@pytest.mark.slow
 def test_nothing_of_another_kind_is_nothing_to_do():
     given = problem(6)
     everything = np.arange(2 * N)

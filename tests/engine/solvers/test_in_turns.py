@@ -58,6 +58,7 @@ def fit(problem, solver, **options):
     return run(InTurns(solver, **options), problem, max_iter=3000, tol=0.01, rng=rng)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 @pytest.mark.parametrize("make", [two_targets, with_outliers])
 def test_the_path_never_falls_and_ends_where_no_turn_gains(make, solver):

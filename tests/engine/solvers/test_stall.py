@@ -67,6 +67,7 @@ def fit(solver, problem):
     return run(solver, problem, max_iter=5000, tol=TOL, rng=np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_a_softmax_does_not_stall():
     problem = sizes_and_shapes()
     found, before = fit(Sequential(), problem), fit(UNAWARE, problem)

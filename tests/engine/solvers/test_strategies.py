@@ -178,6 +178,7 @@ def test_a_stall_at_nothing_is_escaped_with_shared_precisions(width):
     assert walk(strategies.escape_a_stall, without, state)[0].objective < state.objective + 1.0
 
 
+@pytest.mark.slow
 def test_with_next_to_no_noise_a_deep_restart_goes_on():
     search = Search(product(1.0), Policy(), TOL)
     state = start(search.problem)
@@ -207,6 +208,7 @@ def test_with_the_noise_given_a_small_model_is_not_searched_further():
         assert tried.over == (tiny == size) == (not steps)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("strategy", [strategies.loose_start, strategies.neighbourhood_search])
 def test_the_search_ends_when_it_has_taken_enough_work(strategy, grown):
     search, state = copy.copy(grown[0]), grown[1]
@@ -223,6 +225,7 @@ def test_the_search_ends_when_it_has_taken_enough_work(strategy, grown):
     assert search.cost(large) > search.cost(state) + 200.0**2 * 240
 
 
+@pytest.mark.slow
 def test_where_no_small_change_led_on_none_is_tried_again(grown):
     search, state = replace(grown[0], policy=Policy(work=1e12)), grown[1]
     end, steps = walk(strategies.neighbourhood_search, search, state)

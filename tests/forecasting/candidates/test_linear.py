@@ -151,6 +151,7 @@ def test_errors_of_the_series_are_carried_along(periods):
     np.testing.assert_array_equal(found.variance[0], np.diagonal(found.cov[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("periods", PERIODS)
 def test_errors_of_the_weights_are_the_same_at_all_steps(periods):
     """Means and covariances of drawn weights and errors."""

@@ -49,6 +49,7 @@ def test_the_bound_does_not_raise_the_mean():
     assert 0.0 <= below.levels()[0] < 1e-9 and below.quantile(0.99) == 0.0
 
 
+@pytest.mark.sampled
 def test_moments(mixture):
     paths = draws(mixture)
     mean, std = mixture.levels()

@@ -57,6 +57,7 @@ def test_gains_and_noise_are_found(monkeypatch, level):
     assert noise == pytest.approx(9.0, rel=0.15)
 
 
+@pytest.mark.slow
 def test_forecasts_are_those_of_the_model_that_made_the_series():
     """The mean error is within a few percent of that with the true gains."""
     seasons, gain = Seasons((6,), (0,)), gains(0.25, 0.025, 0.1, 1.0)

@@ -1,6 +1,7 @@
 """How many waves long seasons get."""
 
 import numpy as np
+import pytest
 
 from sparsebayes.forecasting.candidates.record import Record
 from sparsebayes.forecasting.candidates.seasons import Seasons
@@ -37,6 +38,7 @@ def test_missing_values_change_little():
     assert wave_orders(Record(values, record.inputs), LEVEL, WEEK, [365.25]).orders == (0, 1)
 
 
+@pytest.mark.slow
 def test_noise_has_no_waves():
     for seed in range(4):
         noise = daily(waves=(), seed=seed)

@@ -16,6 +16,7 @@ from tests.fuzz.fits.laws import SOLVERS, Laws, laws_of
 from tests.fuzz.law import Verdict, judge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [random_regression, random_classification])
 def test_laws(make):
     for case in laws_of(make(3, most_rows=25)):
@@ -43,6 +44,7 @@ def by_number(monkeypatch):
     monkeypatch.setattr(strategies, "blindly", spread)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [700399, 419849671])
 def test_the_order_of_rows_does_not_decide_where_a_search_of_labels_ends(seed):
     Laws(random_classification(seed, most_rows=100), "sequential").rows_in_another_order()

@@ -176,6 +176,7 @@ def test_spread_of_replicates_tells_where_the_noise_is():
     assert below[0] > 0.7 > 0.3 > below[1]
 
 
+@pytest.mark.slow
 def test_outliers():
     rng = np.random.default_rng(3)
     x = np.sort(rng.uniform(0, 10, 100))

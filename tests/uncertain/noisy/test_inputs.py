@@ -124,6 +124,7 @@ class TestEdges:
         twice = fit(quick(method), np.repeat(X_FEW, 2, axis=0), np.repeat(Y_FEW, 2))
         assert np.isfinite(twice.predict(TEST, return_std=True)[1]).all()
 
+    @pytest.mark.sampled
     def test_single_precision(self, method):
         model = fit(quick(method), X_FEW.astype(np.float32), Y_FEW.astype(np.float32))
         assert model.predict(TEST.astype(np.float32)).dtype == np.float64
@@ -136,6 +137,7 @@ class TestEdges:
         np.testing.assert_array_equal(before, X_FEW)
         np.testing.assert_array_equal(targets, Y_FEW)
 
+    @pytest.mark.sampled
     def test_fixed_parameters_stay(self, method):
         kernel = ConstantKernel(0.2, "fixed") * RBF(1.5, "fixed")
         model = fit(quick(method, kernel=kernel, noise=0.01), *FEW)

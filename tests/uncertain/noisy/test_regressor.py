@@ -80,6 +80,7 @@ def test_slope_beats_the_plain_process_and_finds_the_noise():
     assert min(gains) > 0.3
 
 
+@pytest.mark.slow
 def test_many_samples_begin_with_some(monkeypatch):
     observed, y, test, targets = sinc(0, 150)
     whole = quick("slope").fit(observed, y)
@@ -301,6 +302,7 @@ def test_unsettled_search_warns():
         quick("imputation", max_iter=1).fit(*FEW)
 
 
+@pytest.mark.slow
 def test_progress_is_told(capsys):
     fit(quick("stochastic_em", verbose=2), *FEW)
     assert capsys.readouterr().out.count("[NoisyInputGPR] turn") == 3
