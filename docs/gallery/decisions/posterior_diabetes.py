@@ -1,6 +1,6 @@
 """
-Which blood values predict diabetes: a posterior over models
-============================================================
+What predicts the course of diabetes: a posterior over models
+=============================================================
 
 Ten measurements of 442 patients are to predict how far their diabetes has progressed a year later.
 A selection of variables gives one list; another sample of patients would give another one. Six of

@@ -2,8 +2,8 @@
 A sensor model in C
 ===================
 
-A gas sensor answers to clean air with a voltage that depends on the temperature of its heater. To
-tell gas from a warm heater, the microcontroller beside it has to know that curve, and how far a
+In clean air a gas sensor gives a voltage that depends on the temperature of its heater. To tell
+gas from a warm heater, the microcontroller beside it has to know that curve, and how far a
 reading may lie from it. This example learns the curve by :class:`~sparsebayes.regression.RVR`,
 writes the fitted model as C in single precision, compiles it if there is a compiler, and compares
 what it says with Python.
@@ -45,9 +45,8 @@ print(*(line for line in files["sensor.h"].splitlines() if line.startswith("void
 print(f"a Gaussian process: {4 * (150 + 150 + 150 * 151 // 2)} bytes in single precision")
 
 # %%
-# The same model as JSON is a list of steps, each of which makes a vector of earlier ones. Computed
-# with numbers of single precision it says what to expect of a device, without one and without a
-# compiler.
+# The same model as JSON is a list of steps, each of which computes a vector from earlier ones. In
+# single precision it shows what to expect of a device, without one and without a compiler.
 
 OPERATIONS = {
     "scale": lambda v, shift=0, factor=1: (v - shift) * factor,

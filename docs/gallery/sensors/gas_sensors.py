@@ -87,7 +87,6 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Support vectors lie along the boundaries and grow with the number of readings wherever classes
-# overlap; relevance vectors are few, mostly typical readings, and stay few. Errors
-# are about as many, here a little fewer.
-# See :doc:`/guide/classification`, and :doc:`/howto/c_on_a_device` for such a model in C.
+# Support vectors lie along the boundaries, and where classes overlap their number grows with that
+# of the readings; relevance vectors are few, mostly typical readings, and stay few. Errors are about
+# as many, here a little fewer. See :doc:`/guide/classification`, and :doc:`/howto/c_on_a_device` for such a model in C.

@@ -6,9 +6,9 @@ Ships report the temperature of the sea wherever they sail: many readings, each 
 most of them along a few routes. A map needs all of them, and a kernel machine with a function for
 each reading could not hold its 50,000 × 50,000 matrix.
 
-Beyond 10,000 rows ``RVR()`` learns the length scales from some of the rows, takes 1000 of them as
-centres, and then needs one pass over all rows for a handful of sums. The readings are simulated, so
-that the true map is known.
+Beyond 10,000 rows ``RVR()`` learns the length scales from some of the rows, takes 1000 rows as
+centres, and then fits sums that are formed in one pass over all rows. The readings are simulated,
+so that the true map is known.
 """
 
 # %%

@@ -5,7 +5,7 @@ A melody in hiss
 A recording on tape hisses: there is noise at all frequencies, also between and during the tones. An
 equaliser would take the overtones away with the hiss. A tone is a narrow line in frequency that
 lasts for a while, so cosines in frames (the MDCT, as in audio codecs) need few coefficients for it.
-This example plays a short melody with overtones, adds hiss, and removes it by
+This example makes a short melody with overtones, adds hiss, and removes it by
 :func:`~sparsebayes.denoising.denoise`.
 """
 
@@ -57,8 +57,7 @@ for name in ("sym8", "dct"):
 
 # %%
 # The spectrograms show the notes as ladders of overtones. What stood out of the hiss is kept, and
-# the hiss is gone, also in between. What is lost are the ends of the overtones, which lie below the
-# hiss.
+# the hiss is gone, also in between. The ends of the overtones are lost: they lie below the hiss.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.8), sharex=True, sharey=True, layout="constrained")
 for ax, title, sound in zip(

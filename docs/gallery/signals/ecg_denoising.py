@@ -3,7 +3,7 @@ ECG: noise and a gap
 ====================
 
 An electrocardiogram picks up the noise of muscles and electrodes, and a loose contact loses
-samples. What is looked at are sharp R waves and small, slow P and T waves: a moving average that
+samples. Doctors look at sharp R waves and at small, slow P and T waves: a moving average that
 removes the noise also flattens the R waves. This example adds noise to a recorded ECG (the one that
 comes with PyWavelets), takes out a stretch, and restores it by
 :func:`~sparsebayes.denoising.denoise`, which estimates the noise, chooses the wavelets, fills the

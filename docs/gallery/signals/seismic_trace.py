@@ -40,8 +40,8 @@ trace = echoes + hum + swell + 0.12 * rng.standard_normal(n)
 
 # %%
 # Cosines come with the library (``"dct"``). A dictionary of your own needs four products with its
-# matrix Φ. Here that has the wavelet at every sample, so that all of them are convolutions, and as
-# the wavelet is symmetric, Φᵀ is Φ.
+# matrix Φ or the squares of it. Here Φ has the wavelet at every sample, so that all four are
+# convolutions, and as the wavelet is symmetric, Φᵀ is Φ.
 
 
 class RickerTransform(Transform):
@@ -125,9 +125,9 @@ print(f"{hit} of {len(arrivals)} reflections found to within 4 ms")
 print("wavelets where none is, at (s):", (step * extra).round(2))
 
 # %%
-# Those that are too many lie at the ends of the trace, where cosines do not fit the swell: leave a
-# margin there. Of two reflections that are 6 ms apart, as at 1.79 s, the sum is about right, the
-# shares are not.
+# Wavelets where no reflection is lie at the ends of the trace, where cosines do not fit the swell:
+# leave a margin there. Of two reflections that are 6 ms apart, as at 1.79 s, the sum is about
+# right, the shares are not.
 #
 # To take home: where the shape of what you look for is known, a dictionary of that shape beside one
 # for the disturbance finds it directly. See :doc:`/guide/denoising`.
