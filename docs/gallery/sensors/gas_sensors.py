@@ -88,5 +88,6 @@ plt.show()
 
 # %%
 # Support vectors lie along the boundaries, and where classes overlap their number grows with that
-# of the readings; relevance vectors are few, mostly typical readings, and stay few. Errors are about
-# as many, here a little fewer. See :doc:`/guide/classification`, and :doc:`/howto/c_on_a_device` for such a model in C.
+# of the readings; relevance vectors are few, mostly typical readings, and stay few. Errors are
+# about as many, here a little fewer. See :doc:`/guide/classification`, and
+# :doc:`/howto/c_on_a_device` for such a model in C.
