@@ -85,8 +85,8 @@ class RVR(FromParts, InverseMixin, GaussianRegressorMixin, RegressorMixin, Relev
         inputs without effect grow; a common factor ("isotropic"); or none. What the basis has is
         where the search starts. "auto" is "ard" for ``length_scale="scale"``, while length
         scales that are given as numbers stay; with fewer than five samples for each input it
-        only chooses between "scale" for all inputs and for each. Learning takes ten to twenty
-        times the time of a fit.
+        only chooses between "scale" for all inputs and for each. Learning takes about as long
+        as the fit itself, with few samples up to three times as long.
     augment : bool, "fast" or float, default=False
         Whether predictions get a function of their own, centred at the test point, whose weight
         the data determine as far as they can [5]_: then the standard deviation grows away from
