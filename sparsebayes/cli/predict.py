@@ -23,7 +23,7 @@ from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, write_outputs
 from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.cli.tasks import Classification, Columns, Regression, Task
-from sparsebayes.cli.text_inputs import Levels, read_inputs, stored_levels
+from sparsebayes.cli.text_inputs import Levels, read_inputs, refuse_names, stored_levels
 from sparsebayes.persistence import ModelFileError, StoredModel
 from sparsebayes.regression import RVR
 from sparsebayes.rows.files import open_file, rows_at_a_time
@@ -91,6 +91,7 @@ class _Predictions:
         return f"{count} {'lie' if outside > 1 else 'lies'} outside the training data (inside is 0)"
 
     def __iter__(self) -> Iterator[Columns]:
+        refuse_names(self.record.model)
         file = open_file(self.args.csv, reading_of(self.args))
         self._told = reading_notes(file)
         names = self.record.feature_names or file.header.columns

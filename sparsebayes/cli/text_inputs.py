@@ -108,9 +108,24 @@ def stored_levels(model: Any, names: Sequence[str]) -> Levels:
         return {}
     for _, step, places in columns.transformers_:
         if isinstance(step, OneHotEncoder):
-            own = zip(places, step.categories_, strict=True)
-            return {names[j]: [str(level) for level in known] for j, known in own}
+            own = [place if isinstance(place, str) else names[place] for place in places]
+            known = ([str(level) for level in levels] for levels in step.categories_)
+            return dict(zip(own, known, strict=True))
     return {}
+
+
+def refuse_names(model: Any) -> None:
+    """Refuse a model whose first step takes columns by name, which arrays do not have."""
+    columns = model[0] if isinstance(model, Pipeline) else None
+    if not isinstance(columns, ColumnTransformer):
+        return
+    for name, _, places in columns.transformers_:
+        if any(isinstance(place, str) for place in np.atleast_1d(np.array(places, dtype=object))):
+            raise ValueError(
+                f"the step {name!r} of the stored pipeline takes columns by name, which needs a "
+                "data frame: predict in Python (sparsebayes.persistence.load), or fit it with "
+                "numbers of columns."
+            )
 
 
 def encoded_names(model: Any, names: list[str]) -> list[str]:

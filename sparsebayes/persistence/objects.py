@@ -182,7 +182,8 @@ def _describe(value: Any) -> str:
 def _remedy(value: Any) -> str:
     if callable(value) and not isinstance(value, type):
         return "use a basis object of sparsebayes.basis instead of a callable"
-    return "use arrays of NumPy, no pandas dates, and classes of docs/howto/save_and_load.md"
+    page = "docs/howto/save_and_load.md"
+    return f"use arrays of NumPy, no pandas dates, and classes that {page} lists"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,12 +1,17 @@
 """Columns of text among the inputs: 0 and 1 for each different text, by the model itself."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from sparsebayes import persistence
+from sparsebayes import RVR, persistence
+from sparsebayes.basis import RBF
 from sparsebayes.cli import main
 from tests.cli.refusal import fails
 from tests.cli.tables import read_csv, write_csv
@@ -133,3 +138,14 @@ def test_compare_knows_the_texts_that_all_models_know(folder, capsys):
         fails(capsys, argv, "'green' is not known to the model, which knows 'blue', 'red'")
     assert main(["inspect", "all.skops", "--figures", "f"]) == 0
     assert "no effects.png: the inputs 'kind' are text" in capsys.readouterr().out
+
+
+def test_a_pipeline_of_python_that_takes_columns_by_name_is_described_and_refused(table, capsys):
+    frame = pd.DataFrame({"a": A, "kind": KIND})
+    steps = [("text", OneHotEncoder(), ["kind"]), ("numbers", StandardScaler(), ["a"])]
+    model = make_pipeline(ColumnTransformer(steps), RVR(RBF(1.0), calibrate=None)).fit(frame, Y)
+    persistence.save(model, "named.skops")
+    assert main(["inspect", "named.skops"]) == 0
+    assert "inputs             2 (a, kind)" in capsys.readouterr().out
+    fails(capsys, ["predict", "named.skops", "d.csv"], "'text' of the stored .* by name")
+    fails(capsys, ["export", "named.skops", "-o", "x.c"], "'kind' are text")
