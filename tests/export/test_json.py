@@ -25,6 +25,7 @@ process.stdout.write(JSON.stringify({ found, operations: Object.keys(operations)
 """
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", MODELS)
 def test_read_back(name):
     fitted = model(name)

@@ -120,6 +120,7 @@ def test_same_seed_same_result(solver, kind):
     assert np.array_equal(first.path, second.path)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("prior", PRIORS)
 def test_the_default_is_not_far_below_the_others(kind, prior):
     ends = {name: solved(name, kind, prior)[1].state.objective for name in SOLVERS}
