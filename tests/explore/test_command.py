@@ -128,12 +128,21 @@ def test_the_browser_is_opened(folder, monkeypatch, capsys):
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_the_address_comes_first_and_an_interrupt_ends_it():
     argv = [sys.executable, "-m", "sparsebayes", "explore", "--no-browser", "--json"]
-    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        url = json.loads(child.stdout.readline())["url"]
-        with urllib.request.urlopen(url, timeout=30) as page:
-            assert b"<title>sparsebayes explorer</title>" in page.read()
-        child.send_signal(signal.SIGINT)
-        assert child.wait(30) == 0
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # where tests run in the background
+    try:
+        child = subprocess.Popen(argv, cwd=ROOT, **pipes)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with child:
+        try:
+            url = json.loads(child.stdout.readline())["url"]
+            with urllib.request.urlopen(url, timeout=30) as page:
+                assert b"<title>sparsebayes explorer</title>" in page.read()
+            child.send_signal(signal.SIGINT)
+            assert child.wait(30) == 0
+        finally:
+            child.kill()
         assert child.stdout.read() == b""
         assert b"explorer ended" in child.stderr.read()
 
