@@ -1,6 +1,10 @@
 """Draw the pictures of the README and the documentation: ``python docs/make_images.py``."""
 
+import re
+from contextlib import chdir
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas
@@ -225,6 +229,17 @@ def sampling():
     figure.savefig(IMAGES / "sampling.png", dpi=120)
 
 
+def tutorial():
+    """Those of the tutorial are drawn by its own code."""
+    page = (IMAGES.parent / "start" / "tutorial.md").read_text("utf-8")
+    names = {"__name__": "__main__"}
+    with TemporaryDirectory() as folder, chdir(folder):
+        for code in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+            exec(code, names)
+        for name in ("effects", "calibration"):
+            copyfile(f"{name}.png", IMAGES / f"tutorial_{name}.png")
+
+
 if __name__ == "__main__":
     sinc()
     classification()
@@ -235,3 +250,4 @@ if __name__ == "__main__":
     noisy_inputs()
     pareto()
     sampling()
+    tutorial()
