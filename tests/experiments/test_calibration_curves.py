@@ -8,9 +8,10 @@ from experiments.calibration_curves import coverage
 
 @pytest.mark.slow
 def test_every_kind_of_curve_has_a_row():
-    rows = coverage.run(Options(repetitions=1)).rows
-    assert [row[0] for row in rows] == ["sensor, as bundled", *coverage.CASES, coverage.TWO]
-    assert all(80 < float(row[2]) <= 100 for row in rows)
+    values = coverage.run(Options(repetitions=1)).values
+    names = [value.name for value in values]
+    assert names == ["sensor, as bundled", *coverage.CASES, coverage.TWO]
+    assert all(80 < float(value.ours) <= 100 for value in values)
 
 
 def test_narrower_intervals_would_be_noticed(monkeypatch):
