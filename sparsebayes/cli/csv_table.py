@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sparsebayes.cli.arguments.tables import OPTIONS
 from sparsebayes.rows.dialect.reading import Reading
 from sparsebayes.rows.files import open_file
 from sparsebayes.rows.missing import CompleteRows
-from sparsebayes.rows.table import Table, TableFile, is_number
+from sparsebayes.rows.table import Header, Table, TableError, TableFile, is_number
 
 _RUN = ("=", "+", "-", "@", "\t", "\r")  # beginnings of what spreadsheets take for formulas
 
@@ -30,6 +30,36 @@ def open_rows(path: str, args: Namespace) -> TableFile:
     """A file of rows; those in which a value is missing are left out, or refused when read."""
     file = open_file(path, reading_of(args))
     return CompleteRows(file) if args.missing == "drop" else file
+
+
+def chosen_columns(
+    header: Header,
+    option: str,
+    names: str | None,
+    excluded: str | None,
+    targets: Sequence[str] = (),
+) -> list[str] | None:
+    """The columns that an option names, or all but those of --exclude; None if none is given."""
+    if excluded is None:
+        return None if names is None else header.named(names)
+    if names is not None:
+        raise ValueError(
+            f"{option} {names!r} and --exclude {excluded!r} both choose columns; give one of them"
+        )
+    left_out = header.named(excluded)
+    for target in targets:
+        if target in left_out:
+            raise TableError(
+                f"--exclude {excluded!r} names {target!r}, which is to be predicted; leave it out "
+                "of --exclude, where targets need not stand"
+            )
+    kept = [name for name in header.columns if name not in (*left_out, *targets)]
+    if not kept:
+        besides = f" besides {', '.join(map(repr, targets))}" if targets else ""
+        raise TableError(
+            f"--exclude {excluded!r} leaves no column of {header.source}{besides}; exclude fewer"
+        )
+    return kept
 
 
 def read_series(path: str, args: Namespace) -> tuple[Table, list[str]]:

@@ -39,7 +39,7 @@ def run(args: Namespace) -> Answer:
     if text:
         raise ValueError(
             f"{args.model}: the inputs {', '.join(map(repr, text))} are text, and such a model "
-            "cannot be exported; fit one without them (--features), or to columns of 0 and 1"
+            "cannot be exported; fit one without them (--exclude), or to columns of 0 and 1"
         )
     if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")
