@@ -99,7 +99,7 @@ def refuse_text(file: TableFile, names: list[str]) -> None:
         raise TableError(
             f"{file.header.source}: the inputs {', '.join(map(repr, text))} hold text, which is "
             "encoded only where all rows are read at once (files of 64 MB at most, without "
-            "--chunk-rows); leave them out with --features"
+            "--chunk-rows); leave them out with --exclude or --features"
         )
     file.check(names)
 

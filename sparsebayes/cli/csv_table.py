@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from sparsebayes.cli.arguments.tables import OPTIONS
+from sparsebayes.rows.dialect.numerals import looks_like_number
 from sparsebayes.rows.dialect.reading import Reading
-from sparsebayes.rows.files import open_file
+from sparsebayes.rows.files import open_file, rows_at_a_time
 from sparsebayes.rows.missing import CompleteRows
-from sparsebayes.rows.table import Table, TableFile, is_number
+from sparsebayes.rows.table import Header, Table, TableError, TableFile, is_number
 
 _RUN = ("=", "+", "-", "@", "\t", "\r")  # beginnings of what spreadsheets take for formulas
+
+ALL = "all"  # columns, where names are asked for
 
 TargetName = str | list[str] | None  # as a model file has it
 
@@ -30,6 +36,36 @@ def open_rows(path: str, args: Namespace) -> TableFile:
     """A file of rows; those in which a value is missing are left out, or refused when read."""
     file = open_file(path, reading_of(args))
     return CompleteRows(file) if args.missing == "drop" else file
+
+
+def chosen_columns(
+    header: Header,
+    option: str,
+    names: str | None,
+    excluded: str | None,
+    targets: Sequence[str] = (),
+) -> list[str] | None:
+    """The columns that an option names, or all but those of --exclude; None if none is given."""
+    if excluded is None:
+        return None if names is None else header.named(names)
+    if names is not None:
+        raise ValueError(
+            f"{option} {names!r} and --exclude {excluded!r} both choose columns; give one of them"
+        )
+    left_out = header.named(excluded)
+    for target in targets:
+        if target in left_out:
+            raise TableError(
+                f"--exclude {excluded!r} names {target!r}, which is to be predicted; leave it out "
+                "of --exclude, where targets need not stand"
+            )
+    kept = [name for name in header.columns if name not in (*left_out, *targets)]
+    if not kept:
+        besides = f" besides {', '.join(map(repr, targets))}" if targets else ""
+        raise TableError(
+            f"--exclude {excluded!r} leaves no column of {header.source}{besides}; exclude fewer"
+        )
+    return kept
 
 
 def read_series(path: str, args: Namespace) -> tuple[Table, list[str]]:
@@ -78,6 +114,46 @@ def target_names(stored: TargetName, count: int) -> list[str]:
     return [stored or "y"] if count == 1 else [f"{stored or 'y'}{k}" for k in range(count)]
 
 
+class KeptColumns:
+    """Columns of a file that stand beside results, each cell as it is written in the file.
+
+    Parameters
+    ----------
+    file : TableFile
+    asked : str or None
+        What --keep names: columns, or "all"; None for none.
+    """
+
+    def __init__(self, file: TableFile, asked: str | None) -> None:
+        columns, self.names = file.header.columns, list[str]()
+        if asked is not None:
+            self.names = columns if asked.strip() == ALL else file.header.named(asked)
+        # Read apart from the inputs: numbers of text are brought into one form, and text is not.
+        as_text = copy.copy(file)
+        as_text.header = replace(file.header, text=frozenset(columns))
+        self._source, self._rows = file.header.source, self._read(as_text)
+
+    def _read(self, file: TableFile) -> Iterator[tuple[str, ...]]:
+        for table in file.tables(self.names, rows_at_a_time(file, None)):
+            yield from zip(*map(table.texts, self.names), strict=True)
+
+    def beside(
+        self, results: Mapping[str, np.ndarray], n_rows: int, places: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
+        """The next rows of the file and their results, which are for the rows at these places."""
+        if not self.names:
+            return dict(results)
+        twice = [name for name in self.names if name in results]
+        if twice:
+            raise ValueError(
+                f"--keep: the column {twice[0]!r} of {self._source} has the name of a result; "
+                "rename it in the file, or keep others alone"
+            )
+        cells = np.array(list(islice(self._rows, n_rows)), dtype=object)
+        cells = cells if places is None else cells[places]
+        return dict(zip(self.names, cells.T, strict=True)) | dict(results)
+
+
 def format_table(
     columns: Mapping[str, np.ndarray], *, header: bool = True, formulas: bool = False
 ) -> str:
@@ -98,10 +174,10 @@ def format_table(
 
 
 def _harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet runs; numbers stay, also as text."""
-    if isinstance(cell, str) and cell.startswith(_RUN) and not is_number(cell):
-        return f"'{cell}"
-    return cell
+    """A cell that no spreadsheet runs; numbers stay, also as text and with a decimal comma."""
+    if not isinstance(cell, str) or not cell.startswith(_RUN):
+        return cell
+    return cell if is_number(cell) or looks_like_number(cell) else f"'{cell}"
 
 
 def csv_pieces(

@@ -8,7 +8,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from sparsebayes.cli.csv_table import open_rows, reading_notes
+from sparsebayes.cli.csv_table import chosen_columns, open_rows, reading_notes
 from sparsebayes.cli.reports.answer import Answer
 from sparsebayes.explore.server import ExplorerServer
 from sparsebayes.explore.start import make_start
@@ -67,13 +67,12 @@ def run(args: Namespace) -> Answer:
 def _start(args: Namespace) -> tuple[dict[str, Any], list[str]]:
     """What the page shows first, and notes of how the table was read."""
     if args.csv is None:
-        if args.columns is not None:
-            raise ValueError(
-                f"--columns {args.columns} names columns of a table; name the CSV, too"
-            )
+        for option in ("columns", "exclude"):
+            if (named := getattr(args, option)) is not None:
+                raise ValueError(f"--{option} {named} names columns of a table; name the CSV, too")
         return make_start(), []
     file = open_rows(args.csv, args)
-    names = None if args.columns is None else file.header.named(args.columns)
+    names = chosen_columns(file.header, "--columns", args.columns, args.exclude)
     (table,) = file.tables(names or file.header.columns, None)
     start = make_start(table, names)
     return start, [*reading_notes(file), *start["notes"]]

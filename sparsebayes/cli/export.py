@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from sparsebayes.cli.csv_table import open_rows, reading_notes, target_names
 from sparsebayes.cli.model_file import open_model
 from sparsebayes.cli.reports.answer import STANDARD, Answer, check_output, is_stdout, write_outputs
-from sparsebayes.cli.text_inputs import stored_levels
+from sparsebayes.cli.text_inputs import refuse_names, stored_levels
 from sparsebayes.export import ExportedModel, to_c, to_json, to_onnx
 from sparsebayes.export.c.compiled import CompilerError, find_compiler, run_c
 from sparsebayes.export.formats import Precision
@@ -39,7 +39,7 @@ def run(args: Namespace) -> Answer:
     if text:
         raise ValueError(
             f"{args.model}: the inputs {', '.join(map(repr, text))} are text, and such a model "
-            "cannot be exported; fit one without them (--features), or to columns of 0 and 1"
+            "cannot be exported; fit one without them (--exclude), or to columns of 0 and 1"
         )
     if args.no_std and is_classifier(record.model):
         raise ValueError("--no-std is for regressions; a classification has no standard deviations")
@@ -185,6 +185,7 @@ class _Check:
 
 def _checked(export: _Export, args: Namespace) -> _Check:
     """Compare with Python at the rows of a file; an error if they differ."""
+    refuse_names(export.record.model)
     csv, file = args.check, open_rows(args.check, args)
     names = export.inputs() or file.header.columns
     file.check(names)

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from sparsebayes.basis import as_basis
 from sparsebayes.cli.chunks import LARGE, ScaledChunks, refuse_text, refuse_whole
-from sparsebayes.cli.csv_table import open_rows, reading_notes
+from sparsebayes.cli.csv_table import chosen_columns, open_rows, reading_notes
 from sparsebayes.cli.reports.answer import Answer, check_output, write_outputs
 from sparsebayes.cli.reports.data import fit_data
 from sparsebayes.cli.reports.figures import check_directory, new_axes, png
@@ -124,7 +124,7 @@ def _open(args: Namespace, bundled: Path | None) -> tuple[TableFile, str, list[s
             listed = ", ".join(map(repr, file.header.columns))
             raise TableError(f"--target is needed: which column of {listed}?")
         targets = file.header.named(args.target)
-    names = file.header.named(args.features) if args.features else None
+    names = chosen_columns(file.header, "--features", args.features, args.exclude, targets)
     return file, source, file.header.inputs(targets, names), targets
 
 

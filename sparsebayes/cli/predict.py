@@ -12,6 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from sparsebayes.classification import RVC
 from sparsebayes.cli.csv_table import (
+    KeptColumns,
     csv_pieces,
     missing_notes,
     reading_notes,
@@ -98,12 +99,13 @@ class _Predictions:
         levels = stored_levels(self.record.model, names)
         file.check([name for name in names if name not in levels])
         file.header.places(names)
+        kept = KeptColumns(file, self.args.keep)
         quiet = self.args.quiet or self.args.output in (None, STANDARD)
         with ProgressLine(quiet=quiet) as line:
             for table in file.tables(names, rows_at_a_time(file, None)):
                 out = incomplete(table, names, levels) & (self.args.missing == "drop")
                 columns = self._columns(table, names, levels, out)
-                yield columns
+                yield kept.beside(columns, len(table))
                 self.n_rows += len(table)
                 self.n_missing += int(out.sum())
                 self.n_doubtful += int(np.sum(columns.get("inside", np.ones(1)) == 0))

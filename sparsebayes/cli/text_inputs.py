@@ -26,8 +26,8 @@ def text_inputs(file: TableFile, names: Sequence[str], choice: str) -> list[str]
     if text and choice == "error":
         listed = ", ".join(map(repr, text))
         raise TableError(
-            f"{file.header.source}: the inputs {listed} hold text; leave them out with --features, "
-            "or let --categorical auto encode them"
+            f"{file.header.source}: the inputs {listed} hold text; leave them out with --exclude "
+            "or --features, or let --categorical auto encode them"
         )
     file.check([name for name in names if name not in text])
     return text
@@ -46,22 +46,24 @@ def _levels(table: Table, name: str) -> list[str]:
     if None not in units and len(units) == 1:
         raise TableError(
             f"{table.where(0, name)}: {cells[0]!r} is a number with the unit {units.pop()!r}; write"
-            " the numbers alone, or leave the column out with --features"
+            " the numbers alone, or leave the column out with --exclude or --features"
         )
     for i, cell in enumerate(cells):
         if is_number(cell):
             raise TableError(
                 f"{table.where(i, name)}: {cell!r} is a number, other cells of the column are text;"
-                " correct it, or leave the column out with --features"
+                " correct it, or leave the column out with --exclude or --features"
             )
     if len(levels) > _MOST or 2 * len(levels) > len(cells):
         raise TableError(
             f"{place} holds {len(levels)} different texts in {len(cells)} rows, such as "
             f"{cells[0]!r}; at most {_MOST}, with two rows each, are encoded: leave it out with "
-            "--features"
+            "--exclude or --features"
         )
     if len(levels) == 1:
-        raise TableError(f"{place} holds {cells[0]!r} in all rows; leave it out with --features")
+        raise TableError(
+            f"{place} holds {cells[0]!r} in all rows; leave it out with --exclude or --features"
+        )
     return levels
 
 

@@ -117,7 +117,7 @@ def _view_of(table: Table, names: list[str]) -> str:
         raise TableError(
             f"{table.source} has {len(names)} columns, {', '.join(map(repr, names))}; the explorer "
             "shows one (a signal), two (x and y) or three (x1, x2 and a label): name them with "
-            "--columns"
+            "--columns, or leave others out with --exclude"
         )
     least = {1: 16, 2: 3, 3: 4}[len(names)]
     if len(table) < least:
@@ -132,6 +132,7 @@ def _view_of(table: Table, names: list[str]) -> str:
     if len(label.counts) != 2:
         raise TableError(
             f"{table.source}: the third column, {names[2]!r}, has {len(label.counts)} different "
-            "values; it must be a label of two classes, or leave a column out with --columns"
+            "values; it must be a label of two classes, or leave a column out with --columns "
+            "or --exclude"
         )
     return "classification"

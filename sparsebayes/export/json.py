@@ -32,8 +32,8 @@ def to_json(
     Parameters
     ----------
     model : RVR, RVC, ReducedRankGPR, Forecaster, Pipeline or ExportedModel
-        A Forecaster with one autoregression; a Pipeline of scalers, PCA, selections of features
-        and one of these.
+        A Forecaster with one autoregression; a Pipeline of scalers, PCA, selections of features,
+        a ColumnTransformer of these, and one of the models.
     feature_names, target_names : sequence of str, default=None
         None takes those that the model knows, if any.
     indent : int, default=None

@@ -350,7 +350,7 @@ def _restore(content: bytes) -> StoredModel:
         if trusted.name_of_class(type(final)) not in (*trusted.ESTIMATORS, trusted.SUMS):
             raise archive.Refused(f"holds no estimator of sparsebayes but a {type(final).__name__}")
         _check_fitted(model)
-    except archive.Refused:
+    except (archive.Refused, ImportError):  # the latter says what to install
         raise
     except Exception as error:  # objects of the list in places where they do not belong
         raise archive.damaged(f"{type(error).__name__}: {error}") from error

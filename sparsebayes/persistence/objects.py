@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebayes.persistence import trusted
+from sparsebayes.persistence import dates, trusted
 from sparsebayes.persistence.archive import KINDS, Refused, damaged, short
 
 Array = np.ndarray
@@ -67,7 +67,7 @@ def _make(name: str, state: dict[str, Any]) -> Any:
     if name in _FORMS:
         try:
             return _FORMS[name].make(**state)
-        except Refused:
+        except (Refused, ImportError):  # the latter says what to install
             raise
         except Exception as error:  # wrong entries, or values of the wrong type
             raise damaged(f"{name}: {type(error).__name__}: {error}") from error
@@ -183,7 +183,7 @@ def _remedy(value: Any) -> str:
     if callable(value) and not isinstance(value, type):
         return "use a basis object of sparsebayes.basis instead of a callable"
     page = "docs/howto/save_and_load.md"
-    return f"use arrays of NumPy, no pandas dates, and classes that {page} lists"
+    return f"use arrays of NumPy, and classes that {page} lists"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,7 +206,7 @@ def _form_of(value: Any) -> str | None:
         return "numpy.dtype" if value.kind in KINDS else None
     if isinstance(value, type):
         return "type" if trusted.name_of_type(value) else None
-    return "function" if trusted.name_of_function(value) else None
+    return "function" if trusted.name_of_function(value) else dates.form_of(value)
 
 
 def _make_slice(start: Any, stop: Any, step: Any) -> slice:
@@ -277,4 +277,5 @@ _FORMS = {
         lambda value: {"name": trusted.name_of_function(value)},
         lambda name: _trusted(trusted.function_named, name),
     ),
+    **{name: _Form(take, make) for name, (take, make) in dates.FORMS.items()},
 }

@@ -71,6 +71,7 @@ _RECORDS = {
     "forecasting.Seasons": "sparsebayes.forecasting.candidates.seasons.Seasons",
     "forecasting.Smoothing": "sparsebayes.forecasting.candidates.smoothing.Smoothing",
     "forecasting.State": "sparsebayes.forecasting.candidates.innovations.LevelState",
+    "forecasting.Timeline": "sparsebayes.forecasting.tables.timeline.Timeline",
     "forecasting.Transform": "sparsebayes.forecasting.transforms.ValueTransform",
     "forecasting.Units": "sparsebayes.forecasting.candidates.smoothing.Units",
     "gp.SupportPosterior": "sparsebayes.gp.support.SupportPosterior",
@@ -130,6 +131,15 @@ _TYPES: Mapping[str, type] = {
     "numpy.number": np.number,
 }
 
+# Steps between dates. Not those that hold hours or holidays, nor classes of users.
+_OFFSETS = (
+    *_of("pandas.offsets", "BQuarterBegin BQuarterEnd BYearBegin BYearEnd BusinessDay"),
+    *_of("pandas.offsets", "BusinessMonthBegin BusinessMonthEnd DateOffset Day Hour"),
+    *_of("pandas.offsets", "LastWeekOfMonth Micro Milli Minute MonthBegin MonthEnd Nano"),
+    *_of("pandas.offsets", "QuarterBegin QuarterEnd Second SemiMonthBegin SemiMonthEnd Week"),
+    *_of("pandas.offsets", "WeekOfMonth YearBegin YearEnd"),
+)
+
 # Where each class is, by its name in files.
 _CLASSES = {name: name for name in (*ESTIMATORS, *_PARTS, *_SKLEARN)} | _RECORDS
 
@@ -179,6 +189,19 @@ def name_of_function(function: Any) -> str | None:
         if name.rpartition(".")[2] == getattr(function, "__name__", None):
             return name if function_named(name) is function else None
     return None
+
+
+def offset_named(name: str) -> Any:
+    """The offset of pandas that a name in a file stands for; KeyError if it is not on the list."""
+    if name not in _OFFSETS:
+        raise KeyError(name)
+    return getattr(import_module("pandas").offsets, name.rpartition(".")[2])
+
+
+def name_of_offset(kind: type) -> str | None:
+    """The name of an offset of pandas in files, None if it has none."""
+    name = f"pandas.offsets.{kind.__name__}"
+    return name if name in _OFFSETS and offset_named(name) is kind else None
 
 
 def type_named(name: str) -> type:

@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 import onnx
 import pytest
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from sparsebayes import RVC, RVR, Forecaster, persistence
 from sparsebayes.basis import RBF
@@ -142,3 +143,19 @@ def test_refusals(capsys, folder, model_file, case):
 
 def test_no_std_is_for_regressions(capsys, folder, classifier_file):
     fails(capsys, ["export", classifier_file, "-o", "m.c", "--no-std"], "is for regressions")
+
+
+def test_columns_by_name_are_exported_but_not_compared(folder, capsys):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"a": rng.normal(size=40), "b": rng.normal(size=40)})
+    steps = ColumnTransformer([("scaled", StandardScaler(), ["b"])], remainder="passthrough")
+    model = make_pipeline(steps, RVR("linear", calibrate=None)).fit(table, table["a"] + table["b"])
+    persistence.save(model, "m.skops")
+    table.to_csv("d.csv", index=False)
+    assert main(["export", "m.skops", "-o", "m.json"]) == 0
+    found = from_json((folder / "m.json").read_text()).predict(table.to_numpy())
+    np.testing.assert_allclose(found, model.predict(table), rtol=1e-10)
+    argv = ["export", "m.skops", "-o", "n.json", "--check", "d.csv"]
+    capsys.readouterr()
+    fails(capsys, argv, "the step 'scaled' of the stored pipeline takes columns by name")

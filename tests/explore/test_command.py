@@ -78,6 +78,11 @@ def test_columns_are_chosen_and_incomplete_rows_left_out(shown, capsys):
     assert start["data"]["regression"] == {"x": [5, 4, 2, 1], "y": [1, 2, 4, 5]}
 
 
+def test_columns_are_excluded(shown):
+    columns = {"who": list("abcde"), "a": [1, 2, 3, 4, 5], "b": [5, 4, 3, 2, 1]}
+    assert shown(columns, "--exclude", "who")["names"]["regression"] == ["a", "b"]
+
+
 def test_of_many_rows_some_are_shown(shown):
     start = shown({"x": np.arange(5000), "y": np.arange(5000) % 7})
     x = start["data"]["regression"]["x"]
@@ -94,6 +99,13 @@ def test_of_many_rows_some_are_shown(shown):
         ({"a": [1] * 5, "b": [1] * 5, "c": [1] * 5}, [], "third column, 'c', has 1 different"),
         (dict.fromkeys("abcd", [1] * 5), [], "has 4 columns, 'a', .* name them with --columns"),
         ({"a": [1] * 5, "b": [1] * 5}, ["--columns", "a,z"], "no column 'z'"),
+        ({"a": [1] * 5, "b": [1] * 5}, ["--exclude", "z"], "no column 'z'; the columns are 'a'"),
+        ({"a": [1] * 5, "b": [1] * 5}, ["--exclude", "b,a"], "leaves no column of t.csv; exclude"),
+        (
+            {"a": [1] * 5, "b": [1] * 5},
+            ["--exclude", "b", "--columns", "a"],
+            "--columns 'a' and --exclude 'b' both choose columns",
+        ),
         ({"a": [1] * 5, "b": [1] * 5}, ["--port", "65536"], "0 to 65535, got '65536'"),
         ({"a": [1] * 5, "b": [1] * 5}, ["--idle", "0"], "must be a positive number"),
     ],
@@ -105,6 +117,7 @@ def test_tables_and_options_that_are_refused(columns, argv, message, folder, cap
 
 def test_columns_without_a_table(folder, capsys):
     fails(capsys, ["explore", "--columns", "a"], "name the CSV, too")
+    fails(capsys, ["explore", "--exclude", "a"], "--exclude a names columns .* name the CSV, too")
     fails(capsys, ["explore", "nothing.csv"], "nothing.csv")
 
 

@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes
 from sklearn.gaussian_process import kernels
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 from sklearn.utils.validation import NotFittedError
 
 from sparsebayes import RVR, Forecaster, ReducedRankGPR
 from sparsebayes.basis import RBF, Laplacian
-from sparsebayes.export import NotExportableError, to_json
+from sparsebayes.export import NotExportableError, from_json, to_c, to_json, to_onnx
 from sparsebayes.export.programs.differences import agree, largest_difference
 from sparsebayes.export.programs.forecasting import write_step
 from sparsebayes.export.programs.models import program_of
@@ -96,6 +97,70 @@ def refused(fitted, *words):
         to_json(fitted)
     for word in words:
         assert word in str(error.value)
+
+
+def test_columns_by_name():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    X, y = 20.0 * X[:60][["age", "sex", "bmi", "bp"]], y[:60]
+    for columns in (["bp", "age"], slice("sex", "bp"), ["bmi"], slice("bp")):
+        steps = ColumnTransformer([("scaled", StandardScaler(), columns)], remainder="passthrough")
+        fitted = make_pipeline(steps, RVR("linear", calibrate=None)).fit(X, y)
+        program = program_of(fitted)
+        assert program.feature_names == ["age", "sex", "bmi", "bp"]
+        mean, std = fitted.predict(X, return_std=True)
+        found = program.run(X.to_numpy())
+        np.testing.assert_allclose(found["mean"][:, 0], mean, rtol=1e-10)
+        np.testing.assert_allclose(found["std"][:, 0], std, rtol=1e-10)
+        np.testing.assert_allclose(
+            (program.examples.min(axis=0), program.examples.max(axis=0)),
+            (X.min(), X.max()),
+            rtol=0.6,
+        )
+
+
+def test_a_model_without_the_steps_before_it_is_a_remedy():
+    """What the message says can be done: a step with text, and one that has no operations."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"a": rng.normal(size=40), "b": rng.normal(size=40)})
+    table["kind"] = np.where(rng.uniform(size=40) < 0.5, "u", "v")
+    y = np.sin(table["a"]) + (table["kind"] == "u")
+    for steps, word in (
+        (
+            ColumnTransformer(
+                [("scaled", StandardScaler(), ["a", "b"]), ("text", OneHotEncoder(), ["kind"])],
+                sparse_threshold=0.0,
+            ),
+            "The step OneHotEncoder() of",
+        ),
+        (
+            ColumnTransformer([("q", QuantileTransformer(n_quantiles=9), ["a"])]),
+            "The step QuantileTransformer(n_quantiles=9) of",
+        ),
+    ):
+        fitted = make_pipeline(steps, RVR(RBF(1.0), calibrate=None)).fit(table, y)
+        for write in (to_json, to_c):
+            with pytest.raises(NotExportableError, match=r"export model\[-1\]") as error:
+                write(fitted)
+            assert word in str(error.value) and "\n" not in str(error.value)
+        with pytest.raises(NotExportableError, match=r"export model\[-1\]"):
+            to_onnx(fitted)
+        again = from_json(to_json(fitted[-1]))
+        found = again.predict(fitted[:-1].transform(table))
+        np.testing.assert_allclose(found, fitted.predict(table), rtol=1e-10)
+        assert to_c(fitted[-1]) and to_onnx(fitted[-1])
+    places = ColumnTransformer([("q", QuantileTransformer(n_quantiles=9), [0])])
+    assert to_onnx(make_pipeline(places, fitted[-1]).fit(table[["a", "b"]].to_numpy(), y))
+
+
+def test_weights_of_columns_are_refused():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:40, :2], y[:40]
+    columns = [("a", StandardScaler(), [0]), ("b", "passthrough", [1])]
+    weighted = ColumnTransformer(columns, transformer_weights={"a": 2.0})
+    refused(make_pipeline(weighted, RVR("linear")).fit(X, y), "transformer_weights={'a': 2.0}")
+    plain = make_pipeline(ColumnTransformer(columns, transformer_weights=None), RVR("linear"))
+    assert to_json(plain.fit(X, y))
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_iris, make_moons
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import VarianceThreshold
@@ -91,6 +92,30 @@ MODELS = {
         )
     ),
     "clipped": lambda: _diabetes(make_pipeline(MinMaxScaler(clip=True), RVR(**_PLAIN))),
+    "columns": lambda: _diabetes(
+        make_pipeline(
+            ColumnTransformer(
+                [("far", StandardScaler(), [4, 2]), ("as is", "passthrough", [0])],
+                remainder=MaxAbsScaler(),
+            ),
+            RVR(**_PLAIN),
+        )
+    ),
+    "columns of all kinds": lambda: _diabetes(
+        make_pipeline(
+            MinMaxScaler(),
+            ColumnTransformer(
+                [
+                    ("turned", make_pipeline(RobustScaler(), PCA(2)), slice(4, 8)),
+                    ("bounded", MinMaxScaler(clip=True), [-1]),
+                    ("left out", "drop", [0]),
+                    ("mask", "passthrough", np.arange(10) == 2),
+                    ("again", StandardScaler(), [2, 1]),
+                ]
+            ),
+            RVR(**_PLAIN),
+        )
+    ),
     "process": lambda: _diabetes(ReducedRankGPR(n_support=20, random_state=0)),
     "process of several kernels": lambda: _diabetes(
         ReducedRankGPR(

@@ -307,13 +307,3 @@ def test_mixtures_of_forecasts(tmp_path):
     persistence.save(panel, tmp_path / "panel.skops")
     again = persistence.load(tmp_path / "panel.skops")
     assert_array_equal(again.predict(4), panel.predict(4))
-
-
-def test_dates_cannot_be_kept(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    walk = np.cumsum(np.random.default_rng(0).standard_normal(50))
-    series = pandas.Series(walk, pandas.date_range("2020", periods=50, freq="D"))
-    model = Forecaster(lags=2, difference=1, transform=None).fit(series)
-    with pytest.raises(persistence.ModelFileError, match="pandas dates"):
-        persistence.save(model, tmp_path / "model.skops")
-    assert not list(tmp_path.iterdir())

@@ -115,6 +115,9 @@ def forecasters():
     for estimator in (RVR("linear"), gpr, BayesianRidge(), make_pipeline(StandardScaler(), gpr)):
         yield Forecaster(estimator, lags=2, difference=1, transform=None).fit(WALK)
     yield Forecaster(RVR("linear"), lags=2).fit(WALK, np.arange(60.0)[:, None])
+    pd = pytest.importorskip("pandas")
+    dated = pd.Series(WALK, pd.date_range("2020", periods=60, tz="UTC"))
+    yield Forecaster(RVR("linear"), lags=2).fit(dated)
     yield from mixtures()
 
 
@@ -258,6 +261,7 @@ def test_the_documentation_has_the_list():
         encoding="utf-8"
     )
     theirs = [name for name in trusted._CLASSES if name.startswith("sklearn.")]
+    theirs += trusted._OFFSETS
     told = set(re.findall(r"`(\w+)`", text))
     assert {name.rpartition(".")[2] for name in (*theirs, *trusted._FUNCTIONS)} <= told
     for limit in ("2 GiB", "32 MiB", "100 000", "| 64 |"):
@@ -305,7 +309,7 @@ class Mine(RBF):
         ("basis", Mine(), r"Mine at RVR\.basis"),
         ("basis", np.linalg.norm, r"norm at RVR\.basis, .* basis object of sparsebayes"),
         ("basis", RBF, r"the class RBF at RVR\.basis"),
-        ("coef_", np.array(["2020"], "M8[D]"), r"numpy.ndarray at RVR\.coef_, .*no pandas dates"),
+        ("coef_", np.array(["2020"], "M8[D]"), r"numpy.ndarray at RVR\.coef_, .*use arrays"),
         ("coef_", np.ma.array([1.0]), r"MaskedArray at RVR\.coef_"),
         ("coef_", np.array([1, {2}], dtype=object), r"builtins.set at RVR\.coef_\.items\[1\]"),
         ("coef_", [1, (2, 3j)], r"builtins.complex at RVR\.coef_\[1\]\[1\]"),

@@ -167,9 +167,9 @@ def test_refusals(table, capsys):
     fails(capsys, [*fit, "--augment"], "--augment needs all rows in memory, but d.csv is read in")
     fails(capsys, [*fit, "--noise", "student"], "--noise student needs all rows in memory")
     fails(capsys, [*fit[:-1], "0"], "--chunk-rows: must be a whole number, 1 or more")
-    message = "d.parquet: column 'word' holds 'x' in all rows; leave it out with --features"
+    message = "d.parquet: column 'word' holds 'x' in all rows; leave it out with --exclude or"
     fails(capsys, ["fit", "d.parquet", "--target", "y"], message)
-    message = "d.parquet: the inputs 'word' hold text; leave them out with --features"
+    message = "d.parquet: the inputs 'word' hold text; leave them out with --exclude or"
     fails(capsys, ["fit", "d.parquet", "--target", "y", "--categorical", "error"], message)
     message = "d.parquet: the inputs 'word' hold text, which is encoded only where all rows"
     fails(capsys, ["fit", "d.parquet", "--target", "y", "--chunk-rows", "100"], message)

@@ -27,6 +27,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--columns", metavar="NAMES", help="columns to show, with commas between (all)"
     )
     parser.add_argument(
+        "--exclude", metavar="NAMES", help="show all but these, in place of --columns"
+    )
+    parser.add_argument(
         "--port", type=_port, default=0, metavar="N", help="to listen at (a free one)"
     )
     parser.add_argument(

@@ -14,6 +14,7 @@ from sparsebayes.cli.text_inputs import CHOICES
 EXAMPLES = (
     "fit data.csv --target y -o model.skops --figures figures",
     "fit data.csv --target class --features a,b --json",
+    "fit data.csv --target y --exclude sample,date",
     "fit   # a data set that comes with the package",
 )
 
@@ -33,6 +34,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--features", metavar="A,B,...", help="input columns (default: all but the targets)"
+    )
+    parser.add_argument(
+        "--exclude",
+        metavar="A,B,...",
+        help="columns that are no inputs, such as numbers of samples, in place of --features",
     )
     parser.add_argument(
         "--categorical",

@@ -9,6 +9,7 @@ from sparsebayes.cli.arguments.types import positive_whole, probability
 
 EXAMPLES = (
     "predict model.skops new.csv -o predictions.csv",
+    "predict model.skops new.csv -o predictions.csv --keep sample,date",
     "predict curve.skops readings.csv --inverse",
 )
 
@@ -24,6 +25,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="CSV of mean, std, lower, upper, of several targets mean_A, std_A and so on for each; "
         "of a classification label and probabilities; inside is 0 outside the training data "
         "(default: stdout)",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="A,B,...",
+        help="columns of CSV to write beside the predictions, as they stand there, such as the "
+        "number of a sample; 'all' for all",
     )
     parser.add_argument(
         "--coverage", type=probability, metavar="P", help="regression: of the interval (0.95)"

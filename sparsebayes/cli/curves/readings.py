@@ -8,7 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.base import is_regressor
 
-from sparsebayes.cli.csv_table import missing_notes, reading_notes, reading_of, target_names
+from sparsebayes.cli.csv_table import (
+    KeptColumns,
+    missing_notes,
+    reading_notes,
+    reading_of,
+    target_names,
+)
 from sparsebayes.cli.reports.answer import STANDARD
 from sparsebayes.cli.reports.progress_line import ProgressLine, bar
 from sparsebayes.persistence import ModelFileError, StoredModel
@@ -49,6 +55,7 @@ class InverseRows:
         targets = target_names(self.record.target_name, shape[1] if len(shape) == 2 else 1)
         known = [name for name in self.inputs if name != self.unknown]
         file.check([*targets, *known])
+        kept = KeptColumns(file, self.args.keep)
         quiet = self.args.quiet or self.args.output in (None, STANDARD)
         with ProgressLine(quiet=quiet) as line:
             size = min(_ROWS, rows_at_a_time(file, None))
@@ -58,7 +65,7 @@ class InverseRows:
                 self.n_rows += len(rows)
                 self.n_missing += int(out.sum())
                 if out.all():
-                    yield _nothing(numbers)
+                    yield kept.beside(_nothing(numbers), len(rows))
                     self.n_written += len(rows)
                     continue
                 table = SomeRows(rows, ~out)
@@ -76,7 +83,8 @@ class InverseRows:
                 columns = _columns(found, numbers[~out])
                 if out.any():
                     columns = _merged(columns, _nothing(numbers[out]))
-                yield columns
+                places = columns["reading"].astype(int) - numbers[0]
+                yield kept.beside(columns, len(rows), places)
                 self.n_written += len(columns["reading"])
                 self.n_doubtful += int(np.sum(~found.explained))
                 self.bounds = found.bounds

@@ -24,7 +24,7 @@ from sparsebayes.export.onnx.registration import (
     register_onnx,
 )
 from sparsebayes.export.programs.functions import NotExportableError
-from sparsebayes.export.programs.models import one_pipeline, program_of
+from sparsebayes.export.programs.models import WITHOUT_STEPS, one_pipeline, program_of
 from sparsebayes.export.programs.program import Program
 from sparsebayes.gp import ReducedRankGPR
 from sparsebayes.regression import RVR
@@ -85,7 +85,8 @@ def to_onnx(
 
     Notes
     -----
-    Scalers, PCA and selections of features become a part of the graph of the model. Pipelines
+    Scalers, PCA, selections of features and a ColumnTransformer of these become a part of the graph
+    of the model. Pipelines
     with other steps are converted by skl2onnx, in `dtype`, after :func:`register_onnx`.
 
     Examples
@@ -189,7 +190,11 @@ def _by_skl2onnx(model: Any, dtype: np.dtype[Any], std: bool, opset: int) -> Any
         return _converted(skl2onnx, model, dtype, std, opset)
     except RuntimeError as error:  # what skl2onnx does not know is one, or derived from it
         told = " ".join(str(error).split())[:300]
-        raise NotExportableError(f"skl2onnx cannot convert {model!r}: {told}") from error
+        raise NotExportableError(
+            f"skl2onnx cannot convert {' '.join(repr(model).split())}: {told.rstrip('.')}. It "
+            "takes columns of numbers, which a ColumnTransformer must name by position. "
+            f"{WITHOUT_STEPS}"
+        ) from error
 
 
 def _converted(skl2onnx: Any, model: Any, dtype: np.dtype[Any], std: bool, opset: int) -> Any:

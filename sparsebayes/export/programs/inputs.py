@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sparsebayes.export.programs.program import ProgramBuilder, Value
@@ -36,6 +38,24 @@ class Inputs:
         """``(z − shift) factor``."""
         moved = self._shift + shift / self._factor
         return Inputs(self.builder, self._raw, moved, self._factor * factor)
+
+    def picked(self, index: Array) -> Inputs:
+        """Those of these numbers."""
+        raw = self.builder.add("picked", "pick", self._raw, index=index)
+        return Inputs(self.builder, raw, self._shift[index], self._factor[index])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Inputs]) -> Inputs:
+        """All of them, after each other."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        raw = first.builder.add("joined", "join", *(part._raw for part in parts))
+        shift, factor = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("_shift", "_factor")
+        )
+        return cls(first.builder, raw, shift, factor)
 
     def plain(self) -> Value:
         """z."""

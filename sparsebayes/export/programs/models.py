@@ -8,16 +8,24 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from sparsebayes._rvm.input_range import training_range
 from sparsebayes.classification import RVC
 from sparsebayes.export.exported import ExportedModel
 from sparsebayes.export.programs.classification import write_classes
+from sparsebayes.export.programs.columns import parts_of, undone
 from sparsebayes.export.programs.forecasting import step_names, write_step
 from sparsebayes.export.programs.functions import NotExportableError
 from sparsebayes.export.programs.inputs import Inputs
@@ -32,6 +40,10 @@ from sparsebayes.regression import RVR
 Array = np.ndarray
 
 _KNOWN = "RVR, RVC, ReducedRankGPR, Forecaster with one autoregression, or a Pipeline of these"
+WITHOUT_STEPS = (
+    "The last step alone can be: export model[-1], and give it what model[:-1].transform makes of "
+    "the inputs."
+)
 _EXAMPLES = 16  # inputs of which a program keeps what it says
 
 
@@ -160,7 +172,7 @@ def _examples(steps: list[Any], final: Any) -> Array:
     rows = np.random.default_rng(0).uniform(size=(_EXAMPLES, low.size))
     X = low + rows * (high - low)
     for step in reversed(steps):
-        X = step.inverse_transform(X)
+        X = undone(step, X)
     return np.asarray(X, dtype=np.float64)
 
 
@@ -192,12 +204,32 @@ def _(final: ReducedRankGPR, inputs: Inputs) -> MeanAndVariance:
 @singledispatch
 def _transform(step: TransformerMixin, inputs: Inputs) -> Inputs:
     known = (
-        "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA and selections of features"
+        "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PCA, selections of features and "
+        "a ColumnTransformer of these"
     )
     raise NotExportableError(
-        f"The step {step!r} of the Pipeline cannot be exported; what can: {known}. "
-        "export.to_onnx takes every step that skl2onnx knows."
+        f"The step {' '.join(repr(step).split())} of the Pipeline cannot be exported; what can: "
+        f"{known}. {WITHOUT_STEPS} export.to_onnx also takes other steps that skl2onnx knows, if "
+        "all columns are numbers and given by position."
     )
+
+
+@_transform.register
+def _(step: ColumnTransformer, inputs: Inputs) -> Inputs:
+    parts = []
+    for _, steps, places in parts_of(step):
+        part = inputs.picked(places)
+        for one in steps:
+            part = _transform(one, part)
+        parts.append(part)
+    return Inputs.joined(parts)
+
+
+@_transform.register
+def _(step: FunctionTransformer, inputs: Inputs) -> Inputs:
+    if step.func is None:  # what "passthrough" becomes
+        return inputs
+    return _transform.dispatch(object)(step, inputs)
 
 
 @_transform.register

@@ -83,7 +83,7 @@ def test_rows_without_a_text_keep_their_place(table, capsys, folder):
     [
         ([f"id{k}" for k in range(N)], "column 'kind' holds 60 different texts in 60 rows"),
         ([f"id{k % 25}" for k in range(N)], "holds 25 different texts in 60 rows, such as 'id0'"),
-        (["x"] * N, "column 'kind' holds 'x' in all rows; leave it out with --features"),
+        (["x"] * N, "column 'kind' holds 'x' in all rows; leave it out with --exclude or"),
         ([f"{k % 3 + 1}%" for k in range(N)], "'1%' is a number with the unit '%'; write"),
         ([*["x", "y"] * 29, "3", "x"], "line 60, column 'kind': '3' is a number, other cells"),
     ],
@@ -95,7 +95,7 @@ def test_other_texts_are_refused(table, capsys, cells, message):
 
 def test_texts_are_refused_if_asked_for_and_in_chunks(table, capsys):
     argv = ["fit", "d.csv", "--target", "y"]
-    message = "d.csv: the inputs 'kind', 'side' hold text; leave them out with --features, or let"
+    message = "d.csv: the inputs 'kind', 'side' hold text; leave them out with --exclude or"
     fails(capsys, [*argv, "--categorical", "error"], message)
     message = "d.csv: the inputs 'kind', 'side' hold text, which is encoded only where all rows"
     fails(capsys, [*argv, "--chunk-rows", "20"], message)
