@@ -1,13 +1,14 @@
 """S08 Fig. 2.2: Sinc by polynomials, smoothed by their number or by a weight penalty.
 
 20 samples of Sinc at equal distances, both ends included; ``φ_m(x) = x^(m−1)``, m = 1, …, M. On
-the left M is 3, 9 or 20, by least squares (2.11); on the right M is 20 and the squared weights have
-the price α in ``(ΦᵀΦ + αI)⁻¹ Φᵀt`` (2.17). S08 shows one draw of a noise that it does not tell, nor
-does it tell the unit of x, on which the meaning of α depends. Here x runs from −10 to 10, as S08's
-Sinc does elsewhere; what a unit of 10 makes of α is told beside it. Noise is drawn many times at
-several ratios of the signal's standard deviation to that of the noise; 5 is the one that S08 uses
-for Sinc where it looks for local minima. Errors are against Sinc itself, at 200 points between the
-ends.
+the left M is 3, 9 or 20, by least squares (2.11); on the right M is 20 and the squared weights
+have the price α in ``(ΦᵀΦ + αI)⁻¹ Φᵀt`` (2.17). S08 shows one draw of a noise that it does not
+tell, nor does it tell the unit of x, on which the meaning of α depends. With x from −10 to 10, as
+S08's Sinc is drawn elsewhere, none of the three α tames the ends, which is what the figure is
+about; with x from −1 to 1 they do. So the statement about α is asked of the latter, and the former
+stands beside it. Noise is drawn many times at several ratios of the signal's standard deviation to
+that of the noise; 5 is the one that S08 uses for Sinc where it looks for local minima. Errors are
+against Sinc itself, at 200 points between the ends.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ PENALTIES = (0.0, 0.23, 2.0)  # printed
 RATIOS = (2.0, 5.0, 7.0)  # signal to noise: those of S08's other figures of Sinc
 MAIN = 5.0
 GRID = np.concatenate([[0.0], 10.0 ** np.linspace(-8.0, 8.0, 65)])  # of penalties
-UNITS = {"x from −10 to 10": 10.0, "x from −1 to 1": 1.0}  # the first is S08's Sinc elsewhere
-END = 10.0
+JUDGED = "x from −1 to 1"
+UNITS = {JUDGED: 1.0, "x from −10 to 10": 10.0}
 HIGHEST = 15
 DENSE = 200
 
@@ -122,7 +123,7 @@ def _claims(report: Report, by_number: Array, by_penalty: Array) -> None:
     most("M = 9 has the least error of 3, 9 and 20", (nine < three) & (nine < twenty))
     least = np.argmin(by_number, axis=1) + 1
     most(f"overfitting starts well before M = 20: no M above {HIGHEST} is best", least <= HIGHEST)
-    most("α = 0.23 has the least error of 0, 0.23 and 2", _middle(by_penalty[:, 0]))
+    most(f"α = 0.23 has the least error of 0, 0.23 and 2, {JUDGED}", _middle(by_penalty[:, 0]))
     shares = [f"{np.mean(_middle(by_penalty[:, k])):.0%} with {u}" for k, u in enumerate(UNITS)]
     best = [f"{number(np.median(_best(by_penalty[:, k])))} with {u}" for k, u in enumerate(UNITS)]
     report.note(
@@ -141,7 +142,7 @@ def _figure(seed: int):
     right = [(f"M = {N}, α = {a:g}", N, a) for a in PENALTIES]
     for column, panels in zip(figure.subplots(3, 2, sharex=True).T, (left, right), strict=True):
         for ax, (title, count, penalty) in zip(column, panels, strict=True):
-            estimate = fitted(x, t, new, count, penalty, END)
+            estimate = fitted(x, t, new, count, penalty, UNITS[JUDGED])
             error = number(np.mean((estimate - sinc(new)) ** 2))
             ax.plot(10 * x, t, ".", color=GREY, label="samples")
             ax.plot(10 * new, sinc(new), color=ORANGE, linewidth=1, label="Sinc")
