@@ -5,10 +5,10 @@ the left M is 3, 9 or 20, by least squares (2.11); on the right M is 20 and the 
 have the price α in ``(ΦᵀΦ + αI)⁻¹ Φᵀt`` (2.17). S08 shows one draw of a noise that it does not
 tell, nor does it tell the unit of x, on which the meaning of α depends. With x from −10 to 10, as
 S08's Sinc is drawn elsewhere, none of the three α tames the ends, which is what the figure is
-about; with x from −1 to 1 they do. So the statement about α is asked of the latter, and the former
-stands beside it. Noise is drawn many times at several ratios of the signal's standard deviation to
-that of the noise; 5 is the one that S08 uses for Sinc where it looks for local minima. Errors are
-against Sinc itself, at 200 points between the ends.
+about; with standardised x they do. So the statement about α is asked of the latter, and other
+units stand beside it. Noise is drawn many times at several ratios of the signal's standard
+deviation to that of the noise; 5 is the one that S08 uses for Sinc where it looks for local
+minima. Errors are against Sinc itself, at 200 points between the ends.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ PENALTIES = (0.0, 0.23, 2.0)  # printed
 RATIOS = (2.0, 5.0, 7.0)  # signal to noise: those of S08's other figures of Sinc
 MAIN = 5.0
 GRID = np.concatenate([[0.0], 10.0 ** np.linspace(-8.0, 8.0, 65)])  # of penalties
-JUDGED = "x from −1 to 1"
-UNITS = {JUDGED: 1.0, "x from −10 to 10": 10.0}
+JUDGED = "x standardised"
+STANDARD = 1.0 / np.linspace(-1.0, 1.0, N).std()  # where it ends then
+UNITS = {JUDGED: STANDARD, "x from −1 to 1": 1.0, "x from −10 to 10": 10.0}
 HIGHEST = 15
 DENSE = 200
 
