@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments._classification import Score, Split, column, fit_rvc, fit_svm, unit
 from experiments._report import BLUE, GREEN, GREY, Options, Report, new_figure, progress, repeat
+from experiments.kth2019._tables import TABLES, claim_times, means
 from sparsebayes.datasets import load_benchmark
 
 Array = np.ndarray
@@ -28,7 +29,6 @@ LENGTH_SCALE = 0.5  # γ = 2
 WIDTH = 2.0  # the same number as a length scale
 TIMINGS = 10  # an SVM's fit is so short that the mean of several is taken
 MACHINES = ("RVM", "RVMF", "SVM")
-TABLES = "KTH19 Table 1", "KTH19 Table 2"
 
 
 @dataclass(frozen=True)
@@ -191,35 +191,14 @@ def _add(report: Report, task: Task, scores: dict[str, list[Score]]) -> None:
 
 def _claims(report: Report, results: dict[str, dict[str, list[Score]]]) -> None:
     """What the text says of the tables."""
-    means = {
-        what: np.array(
-            [
-                [column(scores[name], what).mean() for name in MACHINES]
-                for scores in results.values()
-            ]
-        )
-        for what in ("error", "seconds")
-    }
-    count = len(results)
-    rvm, _, svm = means["error"].T
+    rvm, _, svm = means(results, MACHINES, "error").T
     report.row = TABLES[0]
     report.claim(
         "classification: RVM and SVM are relatively similar: within 5 points on most sets",
         bool(np.mean(np.abs(rvm - svm) <= 5) > 0.5),
-        count,
+        len(results),
     )
-    slow, fast, svm = means["seconds"].T
-    report.row = TABLES[1]
-    report.claim(
-        "classification: the SVM is the fastest on most sets",
-        bool(np.mean(svm < np.minimum(slow, fast)) > 0.5),
-        count,
-    )
-    report.claim(
-        "classification: the fast RVM is faster than the RVM on most sets",
-        bool(np.mean(fast < slow) > 0.5),
-        count,
-    )
+    claim_times(report, "classification", results)
     report.row = ""
 
 

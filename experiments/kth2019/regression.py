@@ -21,6 +21,7 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVC, SVR
 from threadpoolctl import threadpool_limits
 
+from experiments._classification import column
 from experiments._report import (
     BLUE,
     GREEN,
@@ -32,6 +33,7 @@ from experiments._report import (
     progress,
     repeat,
 )
+from experiments.kth2019._tables import TABLES, claim_times, means
 from sparsebayes import RVC, RVR
 from sparsebayes.basis import RBF, LinearSpline
 from sparsebayes.datasets import load_benchmark, make_friedman2, make_friedman3, make_sinc
@@ -201,55 +203,29 @@ def _tables(report: Report, options: Options) -> None:
     _explain(report, results)
 
 
-def column(scores: list[Score], name: str) -> Array:
-    """One attribute of all scores."""
-    return np.array([getattr(score, name) for score in scores], dtype=float)
-
-
 def _add(report: Report, task: Task, scores: dict[str, list[Score]]) -> None:
-    report.row = "KTH19 Table 1"
+    report.row = TABLES[0]
     for name, error in zip(MACHINES, task.errors, strict=True):
         paper = f"{error:g} (Friedman 2's)" if task.copied else error
         report.add(f"{task.name}, {name}: MSE", paper, column(scores[name], "error"), best="low")
     for name, vectors, seconds in zip(TIMED, task.vectors, task.seconds, strict=True):
         label = f"{task.name}, {name}"
         paper = f"{vectors:g} (Friedman 2's)" if task.copied else vectors
-        report.row = "KTH19 Table 1"
+        report.row = TABLES[0]
         report.add(f"{label}: vectors", paper, column(scores[name], "vectors"), best="low")
-        report.row = "KTH19 Table 2"
+        report.row = TABLES[1]
         report.add(f"{label}: fit time", seconds, column(scores[name], "seconds"), best="low")
 
 
 def _claims(report: Report, results: dict[str, dict[str, list[Score]]]) -> None:
-    means = {
-        what: np.array(
-            [
-                [column(scores[name], what).mean() for name in MACHINES]
-                for scores in results.values()
-            ]
-        )
-        for what in ("error", "seconds")
-    }
-    count = len(results)
-    plain, starred = means["error"][:, 0], means["error"][:, 1]
-    report.row = "KTH19 Table 1"
+    plain, starred, *_ = means(results, MACHINES, "error").T
+    report.row = TABLES[0]
     report.claim(
         "regression: the RVM* performs similarly to the RVM: errors within a tenth on most sets",
         bool(np.mean(np.abs(starred - plain) <= SIMILAR * plain) > 0.5),
-        count,
+        len(results),
     )
-    slow, _, fast, svm = means["seconds"].T
-    report.row = "KTH19 Table 2"
-    report.claim(
-        "regression: the SVM is the fastest on most sets",
-        bool(np.mean(svm < np.minimum(slow, fast)) > 0.5),
-        count,
-    )
-    report.claim(
-        "regression: the fast RVM is faster than the RVM on most sets",
-        bool(np.mean(fast < slow) > 0.5),
-        count,
-    )
+    claim_times(report, "regression", results)
 
 
 def _explain(report: Report, results: dict[str, dict[str, list[Score]]]) -> None:
