@@ -131,10 +131,15 @@ def _section(one: Judged, pictures: str) -> Iterator[str]:
         yield "| --- | ---: | ---: | --- |"
         for value in one.values:
             _, paper, ours, error, _, verdict = value.cells()
-            yield f"| {value.name} | {paper} | {ours}{f' ± {error}' if error else ''} | {verdict} |"
+            ours += f" ± {error}" * bool(error)
+            yield f"| {' | '.join(map(_cell, (value.name, paper, ours, verdict)))} |"
     for name in one.pictures:
         yield ""
         yield f"![{one.row.id}]({pictures}/{name})"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
 
 
 def seconds_of(folder: Path, name: str) -> float:

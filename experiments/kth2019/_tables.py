@@ -22,13 +22,17 @@ def means(results: Results, machines: Sequence[str], what: str) -> Array:
     )
 
 
-def claim_times(report: Report, kind: str, results: Results) -> None:
+def add_times(report: Report, name: str, machines: Sequence[str], paper: Any, scores: Any) -> None:
+    """Fit times beside KTH19's, which are of another computer: nothing to agree with."""
+    report.row = TABLES[1]
+    for machine, seconds in zip(machines, paper, strict=True):
+        told = f"{seconds:g}, another computer"
+        report.add(f"{name}, {machine}: fit time", told, column(scores[machine], "seconds"))
+
+
+def claim_fastest(report: Report, kind: str, results: Results) -> None:
     """What KTH19 says of its Table 2, of one kind of sets."""
     slow, fast, svm = means(results, ("RVM", "RVMF", "SVM"), "seconds").T
     report.row = TABLES[1]
-    for statement, holds in (
-        ("the SVM is the fastest", svm < np.minimum(slow, fast)),
-        ("the fast RVM is faster than the RVM", fast < slow),
-    ):
-        told = f"{kind}: {statement} on most sets"
-        report.claim(told, bool(np.mean(holds) > 0.5), len(results))
+    told = f"{kind}: the SVM is the fastest on most sets"
+    report.claim(told, bool(np.mean(svm < np.minimum(slow, fast)) > 0.5), len(results))

@@ -305,7 +305,8 @@ def _notes(report: Report, values: Array, n_starts: int) -> None:
     exact, taylor, naive = (values.mean(axis=0)[m, 2] for m in (0, 1, 3))
     draws = len(values)
     report.note(
-        f"{draws} draws of {N_TRAIN} points to learn from, with {n_starts} starts each; the paper "
+        f"QC04 D Table 1: {draws} draws of {N_TRAIN} points to learn from, with {n_starts} starts "
+        "each; the paper "
         "shows one draw with 500 starts in the table and 200 in Fig. 4.3."
     )
     spread = ", ".join(

@@ -215,7 +215,7 @@ def _widths(report: Report, options: Options, count: int) -> None:
         for k, way in enumerate(WAYS):
             report.add(f"{label}, {way}: test error", None, found[start][:, k, 0])
         told = ", ".join(f"{np.median(found[start][:, k, 1]):.3g}" for k in (1, 3))
-        report.note(f"Fig. 2.6, {label}: RVR and the schedule end at {told} (medians).")
+        report.note(f"QC04 Fig. 2.6: {label}: RVR and the schedule end at {told} (medians).")
     errors = np.array([values[:, :, 0].mean(axis=0) for values in found.values()])  # start, way
     ratio = errors.max(axis=0) / errors.min(axis=0)
     for k, way in ((1, "RVR"), (3, "thesis' schedule")):
@@ -238,8 +238,8 @@ def _widths(report: Report, options: Options, count: int) -> None:
             f"{int(better.sum())} of {better.size}."
         )
     report.note(
-        f"Fig. 2.6: {FIGURE_TRAIN} examples to learn from, {FIGURE_TEST} to test, as its caption "
-        "says; the text says 700 and 8500."
+        f"QC04 Fig. 2.6: {FIGURE_TRAIN} examples to learn from, {FIGURE_TEST} to test, as its "
+        "caption says; the text says 700 and 8500."
     )
     report.draw(_figure(found))
 

@@ -200,7 +200,10 @@ def run(options: Options) -> Report:
         report.note(f"Fig. 4.6: {name} is better than the standard GP on {wins} of {many} draws.")
     report.draw(_figure_6(sinc(OUTPUT, 0)), "fig4_6")
     report.note("Losses are negative log densities of new observations at clean inputs.")
-    report.note("The thesis stops the annealing at the true noise, which its models were told.")
+    report.note(
+        "QC04 Fig. 4.5: the thesis stops the annealing at the true noise, which its models were "
+        "told."
+    )
     return report
 
 

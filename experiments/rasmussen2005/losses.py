@@ -163,7 +163,10 @@ def _rows(report: Report, data_set: str, values: Array) -> None:
     for k, loss in enumerate(LOSSES):
         for j, model in enumerate(MODELS):
             name, paper = f"{data_set}, {loss}: {model}", PAPER[data_set][j][k]
-            report.add(name, paper, values[:, j, k], best="low")
+            if (data_set, model) == ("KIN40K", "GP"):  # the unit is made to fit these
+                report.add(name, f"{paper:g} (fixes the unit)", values[:, j, k])
+            else:
+                report.add(name, paper, values[:, j, k], best="low")
         for pair, (i, j) in enumerate(combinations(range(len(MODELS)), 2)):
             if len(values) > 1:
                 p = ttest_rel(values[:, i, k], values[:, j, k]).pvalue

@@ -131,7 +131,8 @@ def _claims(report: Report, by_number: Array, by_penalty: Array) -> None:
         f"{ROW}: statements are decided at a ratio of {MAIN:g}, by most draws. S08 tells neither "
         "its noise nor its unit of x, and shows one draw. The weight of a power of x depends on "
         "that unit, and so does α: 0.23 has the least error of the three printed in "
-        f"{' and '.join(shares)}, and the best α of a draw is {' and '.join(best)} in the median."
+        f"{', '.join(shares)}; the statement is asked of the unit in which it can hold. It holds "
+        f"of these three only: the best α of a draw is {', '.join(best)} in the median."
     )
 
 

@@ -102,7 +102,8 @@ def run(options: Options) -> Report:
     report.note(f"'flat': {health(scores['RVM'])}; 'bic': {health(scores['bic'])}.")
     _probabilities(report)
     report.note("Vectors are kernel functions; the bias is not counted. T01's is one draw.")
-    typical = int(np.argsort(column(scores["RVM"], "error"), kind="stable")[count // 2])
+    difference = column(scores["RVM"], "error") - column(scores["SVM"], "error")
+    typical = int(np.argsort(difference, kind="stable")[count // 2])
     report.draw(_figure(options.seed, typical), "", "T01 Fig. 3")
     return report
 

@@ -37,15 +37,15 @@ def test_folds_are_in_order_and_machines_are_those_of_the_tables():
     np.testing.assert_allclose(kernel, np.exp(-regression.GAMMA * (X[:, 0] - X[0, 0]) ** 2))
 
 
-def test_a_copied_row_is_not_compared():
+def test_a_copied_row_and_times_of_another_computer_are_not_compared():
     report = regression.Report("")
     score = {name: [regression.Score(1.0, 2, 3.0)] for name in regression.MACHINES}
     for task in regression.TASKS:
         if task.name in ("Friedman 2", "Friedman 3"):
             regression._add(report, task, score)
     compared = {value.name for value in report.values if value.verdict}
-    assert "Friedman 2, SVM: MSE" in compared and "Friedman 3, RVM: fit time" in compared
-    assert not compared & {"Friedman 3, SVM: MSE", "Friedman 3, SVM: vectors"}
+    assert {"Friedman 2, SVM: MSE", "Friedman 2, SVM: vectors"} <= compared
+    assert not any("Friedman 3" in name or "fit time" in name for name in compared)
 
 
 @pytest.mark.slow

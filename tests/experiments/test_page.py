@@ -34,12 +34,13 @@ def test_one_half_of_a_table_is_not_judged(tmp_path, judged):
 
 
 def test_values_of_both_halves_count(tmp_path, judged):
-    store(tmp_path, ROW.experiment, a=(1.0, 1.0), extra=(None, 3.0))
+    store(tmp_path, ROW.experiment, a=(1.0, 1.0), **{"mean |a|": (None, 3.0)})
     store(tmp_path, ROW.also, b=(1.0, 2.0))
     assert judged().verdict == "short"  # one of two
-    assert [value.name for value in judged().values] == ["a", "extra", "b"]
+    assert [value.name for value in judged().values] == ["a", "mean |a|", "b"]
     assert judged().commit == "abc" and len(judged().reasons) == 2
     text = _page.page([judged()], "")
+    assert r"| mean \|a\| |  | 3.000 |  |" in text  # a bar in a name ends no cell
     assert ROW.experiment in text and f"python -m experiments {ROW.also}" in text
 
 
