@@ -15,7 +15,7 @@ import numpy as np
 
 from experiments import _store
 from experiments._rows import IDS
-from experiments._verdicts import Side, Verdict, of_number
+from experiments._verdicts import Side, Verdict, may_be_one_of, of_number
 
 HEADER = ("", "paper", "ours", "± standard error", "repetitions", "verdict")
 
@@ -61,7 +61,7 @@ class Value:
         The table or figure it belongs to, "" for what no document has.
     name : str
     paper, ours : float, str or None
-        Of a statement: "holds" or "does not hold".
+        Of a statement: "holds" or "does not hold", and on how many draws.
     error : float or None
         The standard error of ours.
     count : int
@@ -89,7 +89,7 @@ class Value:
         if isinstance(self.paper, str) or isinstance(self.ours, str):
             if self.paper != _HOLDS:
                 return None
-            return "agrees" if self.ours == _HOLDS else "short"
+            return "agrees" if str(self.ours).startswith(_HOLDS) else "short"
         return of_number(self.paper, self.ours, self.spread, self.best)
 
     def cells(self) -> tuple[str, ...]:
@@ -153,6 +153,13 @@ class Report:
         assert not self.row or self.row in IDS, self.row
         ours = _HOLDS if holds else _FAILS
         self.values.append(Value(self.row, statement, _HOLDS, ours, None, repetitions or 1))
+
+    def shown(self, statement: str, holds: Sequence[bool] | np.ndarray) -> None:
+        """Add what the document shows of one draw, and which of ours have it."""
+        assert not self.row or self.row in IDS, self.row
+        of, count = len(holds), int(np.sum(holds))
+        told = f"{_HOLDS if may_be_one_of(holds) else _FAILS}, on {count} of {of}"
+        self.values.append(Value(self.row, statement, _HOLDS, told, None, of))
 
     def draw(self, figure: Any, end: str = "", *rows: str) -> None:
         """Add a figure, of these tables or figures of the documents, by default of `row`."""

@@ -2,8 +2,10 @@
 
 A number agrees within the printed spread, or within a tenth of the document's. It is better if it
 lies further on the side that is known to be the better one, and else short. A statement that a
-figure is there to show agrees if it holds, else it is short. A table or figure is short if more
-than a fifth of what is compared is; else better, if most of it is; else it agrees.
+figure is there to show agrees if it holds, else it is short. What a document shows of one draw of
+noise or examples, which is not ours, holds if at least a tenth of our draws have it: then that draw
+may be one of them. A table or figure is short if more than a fifth of what is compared is; else
+better, if most of it is; else it agrees.
 """
 
 from __future__ import annotations
@@ -26,6 +28,12 @@ def of_number(paper: float, ours: float, spread: float | None, best: Side | None
         return "agrees"
     better = (ours < paper and best == "low") or (ours > paper and best == "high")
     return "better" if better else "short"
+
+
+def may_be_one_of(holds: Iterable[bool]) -> bool:
+    """Whether a draw of which a statement is true is not rare among ours."""
+    counts = Counter(map(bool, holds))
+    return counts[True] >= _TENTH * counts.total()
 
 
 def of_all(verdicts: Iterable[Verdict]) -> Verdict:

@@ -190,41 +190,33 @@ def _numbers(report: Report, draw: Draw) -> None:
 
 def _claims(report: Report, draws: list[Draw]) -> None:
     report.row = "QC04 Fig. 2.2"
-    of = len(draws)
-
-    def most(statement: str, holds: list[bool]) -> None:
-        report.claim(f"{statement}: more than half of the draws", sum(holds) > of / 2, of)
-        report.note(f"{statement}: {sum(holds)} of {of} draws.")
-
     found = [draw.unique for draw in draws]
     sane = [[m for m in unique if m.noise > TINY] for unique in found]
     tiny = [[m for m in unique if m.noise <= TINY] for unique in found]
-    most("there are several minima, and they are reached repeatedly",
+    report.shown("there are several minima, and they are reached repeatedly",
          [1 < len(unique) < N_STARTS for unique in found])  # fmt: skip
-    most("some minima have σ² < 1e-9", [bool(some) for some in tiny])
-    most(f"less noise, more vectors (rank correlation below -{RELATED:g})",
+    report.shown("some minima have σ² < 1e-9", [bool(some) for some in tiny])
+    report.shown(f"less noise, more vectors (rank correlation below -{RELATED:g})",
          [related([m.noise for m in u], [m.vectors for m in u]) < -RELATED for u in found],
          )  # fmt: skip
-    most(f"but for σ² < 1e-9, more vectors, smaller L (rank correlation below -{RELATED:g})",
-         [related([m.vectors for m in s], [m.loss for m in s]) < -RELATED for s in sane],
+    report.shown(
+        f"but for σ² < 1e-9, more vectors, smaller L (rank correlation below -{RELATED:g})",
+        [related([m.vectors for m in s], [m.loss for m in s]) < -RELATED for s in sane],
          )  # fmt: skip
     with_both = [(t, s) for t, s in zip(tiny, sane, strict=True) if t and s]
     holds = [min(m.loss for m in t) > min(m.loss for m in s) for t, s in with_both]
-    report.claim(
-        "minima with σ² < 1e-9 are poor, their L above the lowest: more than half of the draws "
-        "that have them", sum(holds) > len(holds) / 2, len(holds) or 1,
-    )  # fmt: skip
-    most("the lowest L is not the least test error",
+    report.shown("minima with σ² < 1e-9 are poor, their L above the lowest: draws that have them",
+                 holds)  # fmt: skip
+    report.shown("the lowest L is not the least test error",
          [draw.best is not draw.unique[0] and draw.best.error < unique[0].error
           for draw, unique in zip(draws, found, strict=True)])  # fmt: skip
-    most("the best minimum errs less than the regularised normal equations (λ = 1)",
+    report.shown("the best minimum errs less than the regularised normal equations (λ = 1)",
          [draw.best.error < draw.ridge for draw in draws])  # fmt: skip
 
 
 def _models(report: Report, draws: list[Draw]) -> None:
     """Fig. 2.3: the lowest minimum against that of the least test error."""
     report.row = "QC04 Fig. 2.3"
-    of = len(draws)
     pairs = [(draw.unique[0], draw.best) for draw in draws]
     statements = {
         "the lowest L fits the training data closer": [a.training < b.training for a, b in pairs],
@@ -233,14 +225,13 @@ def _models(report: Report, draws: list[Draw]) -> None:
         "its noise variance is at most a tenth": [a.noise <= 0.1 * b.noise for a, b in pairs],
     }
     for statement, holds in statements.items():
-        report.claim(f"{statement}: more than half of the draws", sum(holds) > of / 2, of)
-    counts = ", ".join(str(sum(holds)) for holds in statements.values())
-    together = sum(all(holds) for holds in zip(*statements.values(), strict=True))
+        report.shown(statement, holds)
+    together = [all(holds) for holds in zip(*statements.values(), strict=True)]
+    report.shown("all of these together", together)
     report.note(
-        f"QC04 Fig. 2.3: the statements hold on {counts} of {of} draws, all of them together on "
-        f"{together}. The thesis shows one draw, whose lowest minimum has the noise explained away "
-        "(16 vectors and a hundredth of the other's noise). Where that minimum is found it is as "
-        "the thesis says; on most draws the lowest minimum still has noise, and it differs less "
+        "QC04 Fig. 2.3: the thesis shows one draw, whose lowest minimum has the noise explained "
+        "away (16 vectors and a hundredth of the other's noise). Where that minimum is found it is "
+        "as the thesis says; on most draws the lowest minimum still has noise, and it differs less "
         "from the one with the least test error."
     )
     ratio = np.array([a.error / b.error for a, b in pairs])

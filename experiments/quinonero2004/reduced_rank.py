@@ -349,8 +349,7 @@ def _sparsity(report: Report, draws: list[dict[str, Array]]) -> None:
                      bool(low <= middle <= high), of)  # fmt: skip
     for name in ("evidence", "posterior"):
         rises = [draw[f"error by {name}"][-1] > draw[f"error by {name}"].min() for draw in draws]
-        report.claim(f"by {name}: the test error rises again for larger sets, on more than half of "
-                     "the draws", np.mean(rises) > 0.5, of)  # fmt: skip
+        report.shown(f"by {name}: the test error rises again for larger sets", rises)
     gaps = [_gap(draw["bounds"]) for draw in draws]
     report.claim(
         "the gap always falls: it is nowhere wider than before, on any draw",
