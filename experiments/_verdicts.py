@@ -33,7 +33,7 @@ def of_number(paper: float, ours: float, spread: float | None, best: Side | None
 def may_be_one_of(holds: Iterable[bool]) -> bool:
     """Whether a draw of which a statement is true is not rare among ours."""
     counts = Counter(map(bool, holds))
-    return counts[True] >= _TENTH * counts.total()
+    return counts[True] >= max(1.0, _TENTH * counts.total())
 
 
 def of_all(verdicts: Iterable[Verdict]) -> Verdict:

@@ -83,6 +83,21 @@ def test_row_holds_mean_standard_error_and_count():
 
 
 @pytest.mark.parametrize(
+    ("holds", "told", "verdict"),
+    [
+        ([True] + [False] * 9, "holds, on 1 of 10", "agrees"),
+        ([True] + [False] * 10, "does not hold, on 1 of 11", "short"),
+        ([], "does not hold, on 0 of 0", "short"),
+    ],
+)
+def test_what_one_draw_shows_is_not_rare_among_ours(holds, told, verdict):
+    report = Report("title", row="QC04 Fig. 2.3")
+    report.shown("it rises", holds)
+    (value,) = report.values
+    assert (value.ours, value.verdict) == (told, verdict)
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [(0.0187, "0.01870"), (3505.4, "3505"), (0.0, "0"), (1.9e-6, "1.900e-06"), (-22.6, "-22.60")],
 )

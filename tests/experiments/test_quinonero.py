@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal
 from experiments.__main__ import main
 from experiments.quinonero2004 import (
     _schedule,
+    _ssem,
     adaptive_widths,
     local_minima,
     noisy_inputs,
@@ -63,6 +64,44 @@ def test_local_minima_of_few_starts(tmp_path, monkeypatch):
 def test_relation_of_equal_numbers_is_none():
     assert local_minima.related([1.0, 1.0], [1.0, 2.0]) == 0
     assert local_minima.related([1.0, 2.0, 3.0], [9.0, 4.0, 1.0]) == pytest.approx(-1)
+
+
+@pytest.fixture
+def bumps():
+    """Gaussian functions at the samples of a noisy sine, and its values."""
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 6, 50)
+    return np.exp(-(np.subtract.outer(x, x) ** 2)), np.sin(x) + 0.1 * rng.standard_normal(50)
+
+
+def test_a_step_as_printed_moves_by_12(bumps):
+    columns, y = bumps
+    machine = _ssem._Machine(columns, y)
+    machine.let_in(np.arange(50))
+    alpha, beta = machine.alpha, machine.beta
+    machine.step()
+    covariance = np.linalg.inv(beta * columns.T @ columns + np.diag(alpha))
+    mean = beta * covariance @ columns.T @ y
+    determined = 1 - alpha * np.diag(covariance)
+    assert machine.alpha == pytest.approx(determined / mean**2, rel=1e-6)
+    misfit = np.sum((y - columns @ mean) ** 2)
+    assert machine.beta == pytest.approx((50 - determined.sum()) / misfit, rel=1e-9)
+
+
+def test_functions_as_printed_leave_at_the_limit_of_alpha(bumps, monkeypatch):
+    monkeypatch.setattr(_ssem, "LARGEST", 1e3)
+    state = _ssem.batch(*bumps)
+    assert 0 < state.active.size < 50
+    assert state.alpha.max() < 1e3
+
+
+def test_both_algorithms_as_printed_end_alike(bumps):
+    columns, y = bumps
+    whole, grown = _ssem.batch(columns, y), _ssem.ssem(columns, y, np.random.default_rng(0))
+    assert grown.evidence == pytest.approx(whole.evidence, rel=0.05)
+    assert columns[:, grown.active] @ grown.mean == pytest.approx(
+        columns[:, whole.active] @ whole.mean, abs=0.1
+    )
 
 
 def test_direct_search_finds_the_top():
