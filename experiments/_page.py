@@ -85,9 +85,9 @@ def page(found: list[Judged], pictures: str) -> str:
         "",
         "Written by `python -m experiments report` from what `python -m experiments --all --jobs 2 "
         "--results experiments/results` has stored. A number agrees within the printed spread or a "
-        "tenth. What a document shows of one draw of noise or examples holds if at least a tenth "
-        "of our draws have it. A table or figure is short if more than a fifth of what is compared "
-        "is (`experiments/_verdicts.py`).",
+        "tenth. What a document shows of one draw of noise, examples or chance holds if at least "
+        "a tenth of our draws have it. A table or figure is short if more than a fifth of what is "
+        "compared is (`experiments/_verdicts.py`).",
         "",
         f"{len(found)} tables and figures: {told}.",
         "",

@@ -3,9 +3,9 @@
 A number agrees within the printed spread, or within a tenth of the document's. It is better if it
 lies further on the side that is known to be the better one, and else short. A statement that a
 figure is there to show agrees if it holds, else it is short. What a document shows of one draw of
-noise or examples, which is not ours, holds if at least a tenth of our draws have it: then that draw
-may be one of them. A table or figure is short if more than a fifth of what is compared is; else
-better, if most of it is; else it agrees.
+noise, examples or chance, which is not ours, holds if at least a tenth of our draws have it: then
+that draw may be one of them. A table or figure is short if more than a fifth of what is compared
+is; else better, if most of it is; else it agrees.
 """
 
 from __future__ import annotations
