@@ -70,6 +70,8 @@ class Value:
         That of the paper's number, where it is printed.
     best : "low", "high" or None
         Which numbers are better than the paper's.
+    had : int or None
+        Of what the document shows of one draw: the number of ours that have it.
     """
 
     row: str
@@ -80,6 +82,7 @@ class Value:
     count: int = 1
     spread: float | None = None
     best: Side | None = None
+    had: int | None = None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -91,6 +94,13 @@ class Value:
                 return None
             return "agrees" if str(self.ours).startswith(_HOLDS) else "short"
         return of_number(self.paper, self.ours, self.spread, self.best)
+
+    @property
+    def strict(self) -> Verdict | None:
+        """The verdict if more than half of our draws had to have what the document shows of one."""
+        if self.had is None:
+            return self.verdict
+        return "agrees" if 2 * self.had > self.count else "short"
 
     def cells(self) -> tuple[str, ...]:
         """As named by `HEADER`."""
@@ -159,7 +169,7 @@ class Report:
         assert not self.row or self.row in IDS, self.row
         of, count = len(holds), int(np.sum(holds))
         told = f"{_HOLDS if may_be_one_of(holds) else _FAILS}, on {count} of {of}"
-        self.values.append(Value(self.row, statement, _HOLDS, told, None, of))
+        self.values.append(Value(self.row, statement, _HOLDS, told, None, of, had=count))
 
     def draw(self, figure: Any, end: str = "", *rows: str) -> None:
         """Add a figure, of these tables or figures of the documents, by default of `row`."""

@@ -83,18 +83,20 @@ def test_row_holds_mean_standard_error_and_count():
 
 
 @pytest.mark.parametrize(
-    ("holds", "told", "verdict"),
+    ("holds", "told", "verdict", "strict"),
     [
-        ([True] + [False] * 9, "holds, on 1 of 10", "agrees"),
-        ([True] + [False] * 10, "does not hold, on 1 of 11", "short"),
-        ([], "does not hold, on 0 of 0", "short"),
+        ([True] * 6 + [False] * 5, "holds, on 6 of 11", "agrees", "agrees"),
+        ([True, False], "holds, on 1 of 2", "agrees", "short"),
+        ([True] + [False] * 9, "holds, on 1 of 10", "agrees", "short"),
+        ([True] + [False] * 10, "does not hold, on 1 of 11", "short", "short"),
+        ([], "does not hold, on 0 of 0", "short", "short"),
     ],
 )
-def test_what_one_draw_shows_is_not_rare_among_ours(holds, told, verdict):
+def test_what_one_draw_shows_is_not_rare_among_ours(holds, told, verdict, strict):
     report = Report("title", row="QC04 Fig. 2.3")
     report.shown("it rises", holds)
     (value,) = report.values
-    assert (value.ours, value.verdict) == (told, verdict)
+    assert (value.ours, value.verdict, value.strict) == (told, verdict, strict)
 
 
 @pytest.mark.parametrize(

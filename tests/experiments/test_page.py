@@ -44,6 +44,16 @@ def test_values_of_both_halves_count(tmp_path, judged):
     assert ROW.experiment in text and f"python -m experiments {ROW.also}" in text
 
 
+def test_the_page_counts_what_holds_on_few_draws(tmp_path, judged):
+    report = Report("a", row=ROW.id)
+    report.shown("it rises", [True, False, False])
+    about = {"commit": "abc", "date": "2026-01-01", "seconds": 1.0, "quick": False, "state": {}}
+    report.save(tmp_path, ROW.experiment, about)
+    store(tmp_path, ROW.also)
+    assert (judged().verdict, judged().strict) == ("agrees", "short")
+    assert "shows of one, 1 more would be short" in _page.page([judged()], "")
+
+
 def test_the_page_of_the_site_says_what_is_stored():
     """But for which rows are stale: that changes with the package, without a new result."""
     page = _page.page(list(_page.judged(STORED)), "../experiments/results")
