@@ -1,4 +1,10 @@
-"""What the two halves of KTH19's tables share: means over folds, and what is said of times."""
+"""What the two halves of KTH19's tables share: kernels, means over folds, what is said of times.
+
+KTH19 has "γ = 2" for all machines. Its SVM is scikit-learn's, whose γ makes ``exp(-2 d²)``; the
+vectors of ours are KTH19's to the last digit on most sets. Its RVM had another kernel: on
+Waveform it errs by 8 %, the SVM by 33 %. It follows T01, whose kernel has a width, ``exp(-d²/r²)``;
+with r = 2 ours errs by 8 % there, and on cos and Airfoil it has about as many vectors.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,8 @@ from experiments._classification import column
 from experiments._report import Report
 
 Array = np.ndarray
+SVM_LENGTH_SCALE = 0.5  # γ = 2
+TABLES_LENGTH_SCALE = 2.0**0.5  # r = 2
 TABLES = "KTH19 Table 1", "KTH19 Table 2"
 Results = Mapping[str, Mapping[str, list[Any]]]  # by data set and machine
 

@@ -48,6 +48,26 @@ def test_a_copied_row_and_times_of_another_computer_are_not_compared():
     assert not any("Friedman 3" in name or "fit time" in name for name in compared)
 
 
+def test_a_misprint_is_not_compared():
+    report = regression.Report("")
+    score = {name: [regression.Score(1.0, 2, 3.0)] for name in regression.MACHINES}
+    (airfoil,) = (task for task in regression.TASKS if task.name == "Airfoil")
+    regression._add(report, airfoil, score)
+    compared = {value.name for value in report.values if value.verdict}
+    assert "Airfoil, RVM: vectors" in compared
+    assert "Airfoil, SVM: vectors" not in compared
+
+
+def test_one_climb_ends_where_no_step_gains():
+    X, y = regression.cosine(0, 40)
+    model = regression.make("RVMF").fit(X, y)
+    assert model.converged_
+    assert np.all(np.diff(model.evidence_path_) >= 0)
+    assert model.log_evidence_ == pytest.approx(
+        regression.make("RVM").fit(X, y).log_evidence_, abs=3
+    )
+
+
 @pytest.mark.slow
 def test_small_run_has_all_figures(data, tmp_path, capsys):
     pytest.importorskip("matplotlib")
