@@ -11,14 +11,15 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
-# Modules of the package that no number comes from.
+# Modules that no number comes from: of the package, and of the experiments.
 _SHOWING = {
     "__init__", "__main__", "cli", "comparison", "explore", "export", "persistence", "plots",
     "sktime", "summaries",
 }  # fmt: skip
+_TELLING = {"_page", "_report", "_rows", "_store", "_verdicts"}
 
 
 @cache
@@ -32,11 +33,15 @@ def package() -> str:
 
 
 def experiment(name: str) -> str:
-    """The digest of an experiment with its helpers."""
-    module = _source(f"experiments.{name}")
-    helpers = sorted(module.parent.glob("_[!_]*.py"))
-    shared = ROOT / "experiments" / "_classification.py"
-    return _digest(_plain(path) for path in [module, *helpers, shared])
+    """The digest of an experiment with the modules of `experiments` that it imports."""
+    seen: set[str] = set()
+    left = [f"experiments.{name}"]
+    while left:
+        module = left.pop()
+        if module not in seen:
+            seen.add(module)
+            left += (source for source in _names(module)[2] if source not in seen)
+    return _digest(_plain(_source(module)) for module in sorted(seen))
 
 
 @cache
@@ -49,7 +54,7 @@ def function(called: Callable[..., Any]) -> str:
 
 def _follow(module: str, name: str, seen: dict[tuple[str, str], str]) -> None:
     """Note the definition of a name, and of the names in it."""
-    defined, imported = _names(module)
+    defined, imported, _ = _names(module)
     if (module, name) in seen:
         return
     if name in imported:
@@ -65,24 +70,32 @@ def _follow(module: str, name: str, seen: dict[tuple[str, str], str]) -> None:
                     _follow(module, part.id, seen)
 
 
-@cache
-def _names(module: str) -> tuple[dict[str, list[ast.stmt]], dict[str, tuple[str, str]]]:
+class _Names(NamedTuple):
     """What a module defines, and what it imports from other modules of `experiments`."""
+
+    defined: dict[str, list[ast.stmt]]
+    imported: dict[str, tuple[str, str]]  # the module and the name there, "*" for a module
+    modules: set[str]  # that numbers may come from
+
+
+@cache
+def _names(module: str) -> _Names:
+    names = _Names({}, {}, set())
     path = _source(module)
     if not path.exists():  # a test's, say
-        return {}, {}
-    defined: dict[str, list[ast.stmt]] = {}
-    imported: dict[str, tuple[str, str]] = {}
+        return names
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("experiments"):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 is_module = _source(whole).exists()
                 source = (whole, "*") if is_module else (str(node.module), alias.name)
-                imported[alias.asname or alias.name] = source
+                names.imported[alias.asname or alias.name] = source
+                if source[0].rpartition(".")[2] not in _TELLING:
+                    names.modules.add(source[0])
         for name in _bound(node):
-            defined.setdefault(name, []).append(node)
-    return defined, imported
+            names.defined.setdefault(name, []).append(node)
+    return names
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:

@@ -84,6 +84,33 @@ def test_what_is_computed_counts(digest, part, before, after):
     assert digest() != digest(**{part: source.replace(before, after)})
 
 
+def test_an_experiment_depends_on_what_it_imports(digest, tmp_path):
+    def experiment(**sources):
+        digest(**sources)
+        return _code.experiment("one")
+
+    first = experiment()
+    assert experiment(helper=HELPER + "# more\n") == first
+    assert experiment(helper=HELPER.replace("STEP = 2", "STEP = 4")) != first
+    (tmp_path / "experiments" / "_other.py").write_text("x = 1\n", "utf-8")
+    assert experiment() == first  # nobody imports it
+    deeper = "from experiments._other import x\n" + HELPER
+    before = experiment(helper=deeper)
+    (tmp_path / "experiments" / "_other.py").write_text("x = 2\n", "utf-8")
+    assert experiment(helper=deeper) != before
+
+
+def test_how_results_are_told_does_not_count(digest, tmp_path):
+    (tmp_path / "experiments").mkdir()
+    told = "from experiments._report import Report\n" + MODULE
+    (tmp_path / "experiments" / "_report.py").write_text("class Report:\n    x = 1\n", "utf-8")
+    digest(module=told)
+    first = _code.experiment("one")
+    (tmp_path / "experiments" / "_report.py").write_text("class Report:\n    x = 2\n", "utf-8")
+    digest(module=told)
+    assert _code.experiment("one") == first
+
+
 def test_the_package_without_what_only_shows(digest, tmp_path):
     def package(**sources):
         for name, text in sources.items():

@@ -33,7 +33,7 @@ def test_folds_are_in_order_and_machines_are_those_of_the_tables():
     error = np.mean((expected.predict(X[:6]) - y[:6]) ** 2)
     np.testing.assert_allclose(scores["SVM"].error, error)
     assert scores["RVM"].vectors == scores["RVM*"].vectors < scores["SVM"].vectors
-    kernel = regression.RBF(regression.LENGTH_SCALE).fit(X).columns(X[:1])[0]
+    kernel = regression.RBF(regression.SVM_LENGTH_SCALE).fit(X).columns(X[:1])[0]
     np.testing.assert_allclose(kernel, np.exp(-regression.GAMMA * (X[:, 0] - X[0, 0]) ** 2))
 
 
