@@ -72,9 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(name: str, options: Options, folder: Path) -> int:
     """One experiment; 2 where data or packages are missing, or nothing can be written."""
-    begin = time.perf_counter()
+    begin, units = time.perf_counter(), _store.Units(folder / ".units", name)
     try:
-        with _store.kept(_store.Units(folder / ".units", name)):
+        with _store.kept(units):
             report = experiments.load(name).run(options)
     except (FileNotFoundError, ImportError) as error:  # data or matplotlib absent
         print(f"error: {name}: {error}", file=sys.stderr)
@@ -85,7 +85,7 @@ def _run(name: str, options: Options, folder: Path) -> int:
         "commit": _store.commit(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": _store.versions(),
-        "seconds": round(seconds, 1),
+        "seconds": round(seconds + units.seconds, 1),
         "quick": options.quick or options.repetitions is not None,
         "state": _store.state_of(name),
     }

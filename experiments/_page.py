@@ -34,6 +34,12 @@ class Judged(NamedTuple):
         return "missing" if self.verdict == "missing" else of_all(v for v in found if v is not None)
 
     @property
+    def counts(self) -> str:
+        """How much of what is compared agrees, is better and is short."""
+        found = [value.verdict for value in self.values]
+        return " / ".join(str(found.count(kind)) for kind in ("agrees", "better", "short"))
+
+    @property
     def commit(self) -> str:
         told = [one["commit"] + (" (quick)" if one["quick"] else "") for one in self.records]
         return ", ".join(dict.fromkeys(told)) or "-"
@@ -99,14 +105,14 @@ def page(found: list[Judged], pictures: str) -> str:
         f"{len(found)} tables and figures: {told}. If more than half of our draws had to have what "
         f"a document shows of one, {lenient} more would be short.",
         "",
-        "| | verdict | experiment | commit |",
-        "| --- | --- | --- | --- |",
+        "| | verdict | agrees / better / short | experiment | commit |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for one in found:
         stale = " (stale)" * one.stale
         link = f"[{one.row.id}](#{_anchor(one.row)})"
         names = ", ".join(one.row.experiments)
-        parts.append(f"| {link} | {one.verdict} | {names} | {one.commit}{stale} |")
+        parts.append(f"| {link} | {one.verdict} | {one.counts} | {names} | {one.commit}{stale} |")
     document = ""
     for one in found:
         if one.row.document != document:
@@ -131,12 +137,13 @@ def _section(one: Judged, pictures: str) -> Iterator[str]:
         f"`python -m experiments {name}`, {record['date']}, {record['seconds']:.0f} s"
         for name, record in zip(one.row.experiments, one.records, strict=True)
     ]
-    yield f"**{one.verdict}**; {'; '.join(made)}."
+    yield f"**{one.verdict}** ({one.counts}); {'; '.join(made)}."
     for reason in one.reasons:
-        yield f"{reason}"
+        yield ""
+        yield reason[:1].upper() + reason[1:]
     if one.values:
         yield ""
-        yield "| | paper | ours | verdict |"
+        yield "| | paper (± its spread) | ours (± standard error) | verdict |"
         yield "| --- | ---: | ---: | --- |"
         for value in one.values:
             _, paper, ours, error, _, verdict = value.cells()

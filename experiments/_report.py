@@ -256,16 +256,16 @@ def repeat(function: Any, tasks: Iterable[tuple], *, jobs: int, label: str) -> l
     paths = [None if units is None else units.path(function, task) for task in tasks]
     results: dict[int, Any] = {}
     for number, path in enumerate(paths):
-        if path is not None and path.exists():
-            results[number] = _store.Units.load(path)
+        if units is not None and path is not None and path.exists():
+            results[number] = units.load(path)
     left = [number for number in range(len(tasks)) if number not in results]
     begin, known = time.monotonic(), len(results)
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    for number, result in parallel(delayed(_numbered)(n, function, tasks[n]) for n in left):
-        results[number] = result
+    for number, *made in parallel(delayed(_timed)(n, function, tasks[n]) for n in left):
+        results[number] = made[0]
         path = paths[number]
         if path is not None:
-            _store.Units.save(path, result)
+            _store.Units.save(path, *made)
         done = len(results) - known
         if len(results) % max(1, len(tasks) // 10) == 0:
             rest = (time.monotonic() - begin) / done * (len(left) - done)
@@ -273,8 +273,11 @@ def repeat(function: Any, tasks: Iterable[tuple], *, jobs: int, label: str) -> l
     return [results[number] for number in range(len(tasks))]
 
 
-def _numbered(number: int, function: Any, task: tuple) -> tuple[int, Any]:
-    return number, function(*task)
+def _timed(number: int, function: Any, task: tuple) -> tuple[int, Any, float]:
+    """The number of a task, its result, and the seconds it took."""
+    begin = time.monotonic()
+    result = function(*task)
+    return number, result, time.monotonic() - begin
 
 
 def duration(seconds: float) -> str:

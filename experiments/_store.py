@@ -52,10 +52,17 @@ def versions() -> dict[str, str]:
 
 
 class Units:
-    """Results of single units of one experiment, in a folder of its own."""
+    """Results of single units of one experiment, in a folder of its own.
+
+    Attributes
+    ----------
+    seconds : float
+        That those took which were found here instead of being computed.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder / name / _code.package()
+        self.seconds = 0.0
 
     def path(self, function: Callable[..., Any], task: tuple[Any, ...]) -> Path:
         """The file of a unit, by what is called and with what."""
@@ -64,20 +71,21 @@ class Units:
         name = f"{function.__module__}.{function.__qualname__}"
         return self.folder / f"{joblib.hash((name, _code.function(function), task))}.pickle"
 
-    @staticmethod
-    def load(path: Path) -> Any:
+    def load(self, path: Path) -> Any:
         """A stored result; `KeyError` if there is none."""
         try:
-            return pickle.loads(path.read_bytes())
+            result, seconds = pickle.loads(path.read_bytes())
         except FileNotFoundError:
             raise KeyError(path.name) from None
+        self.seconds += seconds
+        return result
 
     @staticmethod
-    def save(path: Path, result: Any) -> None:
-        """Store a result, whole or not at all."""
+    def save(path: Path, result: Any, seconds: float) -> None:
+        """Store a result and how long it took, whole or not at all."""
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_bytes(pickle.dumps(result))
+        part.write_bytes(pickle.dumps((result, seconds)))
         part.replace(path)
 
 

@@ -40,6 +40,8 @@ def test_values_of_both_halves_count(tmp_path, judged):
     assert [value.name for value in judged().values] == ["a", "mean |a|", "b"]
     assert judged().commit == "abc" and len(judged().reasons) == 2
     text = _page.page([judged()], "")
+    assert "**short** (1 / 0 / 1); " in text and "| short | 1 / 0 / 1 |" in text
+    assert "\n\nWhy kth2019.regression is so\n" in text  # a paragraph of its own
     assert r"| mean \|a\| |  | 3.000 |  |" in text  # a bar in a name ends no cell
     assert ROW.experiment in text and f"python -m experiments {ROW.also}" in text
 

@@ -42,10 +42,23 @@ def test_nothing_is_kept_of_other_code(tmp_path, monkeypatch):
     path = first.path(unit, ("a", 1))
     with pytest.raises(KeyError):
         first.load(path)
-    first.save(path, [1.5])
+    first.save(path, [1.5], 2.0)
     assert first.load(path) == [1.5] and path != first.path(unit, ("a", 2))
     monkeypatch.setattr(_code, "function", lambda called: "changed")
     assert first.path(unit, ("a", 1)) != path
+
+
+def test_the_time_of_what_was_computed_before_counts(tmp_path):
+    again = _store.Units(tmp_path, NAME)
+    for count in (1, 2):
+        again.save(again.path(unit, ("a", count)), count, 2.5)
+    assert again.seconds == 0
+    with _store.kept(again):
+        assert repeat(unit, [("a", 1), ("a", 2)], jobs=1, label="units") == [1, 2]
+    assert again.seconds == 5
+    with _store.kept(again):
+        repeat(unit, [(str(tmp_path), 0)], jobs=1, label="units")
+    assert again.seconds == 5  # this run's own time is not among it
 
 
 def test_without_a_store_nothing_is_kept(tmp_path):
