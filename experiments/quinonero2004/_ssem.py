@@ -10,6 +10,8 @@ L, the first α and σ² and the part are not told; parts of 1e-4 to 1e-6 gave l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from sparsebayes.engine import Dense, Exact, Flat, Gaussian, State
@@ -23,7 +25,7 @@ STEPS = 10_000  # at most
 ROUNDING = np.finfo(float).eps  # a smaller γ cannot be told from it
 
 
-class _Machine:
+class Machine:
     """The functions inside, with their precisions and the noise."""
 
     def __init__(self, columns: Array, targets: Array) -> None:
@@ -51,27 +53,28 @@ class _Machine:
         return state
 
 
-def batch(columns: Array, targets: Array) -> State:
-    """All functions at once."""
-    machine = _Machine(columns, targets)
+def batch(columns: Array, targets: Array) -> Iterator[State]:
+    """The states of the batch method: all functions at once."""
+    machine = Machine(columns, targets)
     machine.let_in(np.arange(columns.shape[1]))
-    return _to_the_end(machine)
+    yield from _to_the_end(machine)
 
 
-def ssem(columns: Array, targets: Array, rng: np.random.Generator) -> State:
-    """One more function at each step."""
-    machine = _Machine(columns, targets)
+def ssem(columns: Array, targets: Array, rng: np.random.Generator) -> Iterator[State]:
+    """The states of SSEM: one more function at each step."""
+    machine = Machine(columns, targets)
     for one in rng.permutation(columns.shape[1]):
         machine.let_in(np.array([one]))
-        machine.step()
-    return _to_the_end(machine)
+        yield machine.step()
+    yield from _to_the_end(machine)
 
 
-def _to_the_end(machine: _Machine) -> State:
+def _to_the_end(machine: Machine) -> Iterator[State]:
     before = np.inf
     for _ in range(STEPS):
         state = machine.step()
+        yield state
         if abs(state.evidence - before) < PART * abs(state.evidence):
-            return state
+            return
         before = state.evidence
     raise RuntimeError(f"no end after {STEPS} steps")

@@ -6,6 +6,7 @@ from scipy.optimize import check_grad
 from scipy.stats import multivariate_normal
 
 from experiments.__main__ import main
+from experiments._report import Report
 from experiments.quinonero2004 import (
     _schedule,
     _ssem,
@@ -76,7 +77,7 @@ def bumps():
 
 def test_a_step_as_printed_moves_by_12(bumps):
     columns, y = bumps
-    machine = _ssem._Machine(columns, y)
+    machine = _ssem.Machine(columns, y)
     machine.let_in(np.arange(50))
     alpha, beta = machine.alpha, machine.beta
     machine.step()
@@ -90,14 +91,15 @@ def test_a_step_as_printed_moves_by_12(bumps):
 
 def test_functions_as_printed_leave_at_the_limit_of_alpha(bumps, monkeypatch):
     monkeypatch.setattr(_ssem, "LARGEST", 1e3)
-    state = _ssem.batch(*bumps)
+    *_, state = _ssem.batch(*bumps)
     assert 0 < state.active.size < 50
     assert state.alpha.max() < 1e3
 
 
 def test_both_algorithms_as_printed_end_alike(bumps):
     columns, y = bumps
-    whole, grown = _ssem.batch(columns, y), _ssem.ssem(columns, y, np.random.default_rng(0))
+    *_, whole = _ssem.batch(columns, y)
+    *_, grown = _ssem.ssem(columns, y, np.random.default_rng(0))
     assert grown.evidence == pytest.approx(whole.evidence, rel=0.05)
     assert columns[:, grown.active] @ grown.mean == pytest.approx(
         columns[:, whole.active] @ whole.mean, abs=0.1
@@ -153,13 +155,30 @@ def test_adaptive_widths_of_small_sets(tmp_path, monkeypatch):
     assert images(tmp_path) == {f"{name}_{end}.png" for end in ends}
 
 
-@pytest.mark.parametrize("label", list(subspace_mackey_glass.FOLLOWERS))
-def test_exact_updates_never_lower_the_evidence(label):
-    path = subspace_mackey_glass.follow(label, 40, 0)
-    seconds, evidence, vectors = path.T
-    assert np.all(np.diff(seconds) >= 0) and np.all(np.diff(evidence) >= -1e-6)
-    assert vectors[0] == (40 if label == "EM" else 0)
-    assert 0 < vectors[-1] < 40
+def test_exact_updates_never_lower_the_evidence():
+    assert subspace_mackey_glass.fall(40, 0) <= 1e-6
+
+
+def test_paths_of_both_algorithms_as_printed():
+    batch, grown = subspace_mackey_glass.follow(40, 0, 0)
+    for path in (batch, grown):
+        assert np.all(np.diff(path[:, 0]) >= 0)
+        assert 0 < path[-1, 2] < 40
+    assert batch[0, 2] == 40 and grown[0, 2] == 1 and len(grown) > 40
+    assert subspace_mackey_glass._functions_at(batch, 0.0) == 40
+    assert subspace_mackey_glass._functions_at(batch, np.inf) == batch[-1, 2]
+
+
+def test_times_of_subspace_beside_another():
+    report = Report("title")
+    rows = {400: [[1.0, 1.0, 1.0, 100.0]] * 3, 800: [[1.0, 1.0, 1.0, 100.0]] * 3}
+    own = {size: np.array(found) for size, found in rows.items()}
+    others = {size: found * [1.0, 1.0, 5.5, 1.0] for size, found in own.items()}
+    subspace_mackey_glass._subspace(report, own, others, "it")
+    assert [value.ours for value in report.values] == ["holds"] * 3
+    subspace_mackey_glass._subspace(report, others, own, "it")
+    assert [value.ours for value in report.values[3:]] == ["holds"] + ["does not hold"] * 2
+    assert report.notes[0].endswith("of it: 400: 0.182, 800: 0.182.")
 
 
 @pytest.mark.slow
