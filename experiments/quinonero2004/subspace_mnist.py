@@ -3,8 +3,9 @@
 As in the thesis: all 6742 ones and 6742 other digits of the training set, drawn at random, images
 projected on 16 principal components (of all training images), and 800 Gaussian functions, here on
 800 of these examples, drawn at random. The thesis does not state their width: it is chosen by the
-error of 5-fold cross-validation on half of the examples, with our default solver. Laplace's
-approximation; all stop where no single step gains more than 0.01 for each 1000 examples.
+error of 5-fold cross-validation on half of the examples of the first of five draws, with our
+default solver. Laplace's approximation; all stop where no single step gains more than 0.01 for each
+1000 examples.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ Array = np.ndarray
 
 WIDTHS = (1.4, 1.0, 0.7, 0.5, 0.35, 0.25)  # the widest wins a tie
 N_FUNCTIONS = 800
+DRAWS = 5  # of the other digits and of the functions
 
 # label: solver; test error (%), functions and minutes of the thesis; line
 SOLVERS: dict[str, tuple[Solver, tuple[float | None, ...], dict]] = {
@@ -140,45 +142,71 @@ def one(label: str, width: float, count: int | None, seed: int) -> Path:
 def run(options: Options) -> Report:
     """Choose the width, trace the solvers, and draw Fig. 3."""
     count = 1000 if options.quick else None
-    (X, y, *_), _ = prepared(count, options.seed)
+    X, y = prepared(count, options.seed)[0][:2]
     tasks = [(width, count, options.seed) for width in WIDTHS]
     errors = repeat(held_out, tasks, jobs=options.jobs, label="widths")
-    width = int(np.argmin(errors))
-    scale = WIDTHS[width] * unit(X)
+    width = WIDTHS[int(np.argmin(errors))]
 
     report = Report(
         f'QC04 app. C: "one" against the rest of MNIST, {len(y)} training examples '
         "(paper: 13484), probit"
     )
     report.row = "QC04 C Fig. 3 right"
-    labels = [(label, WIDTHS[width], count, options.seed) for label in SOLVERS]
+    seeds = range(options.seed, options.seed + options.count(DRAWS, 1))
+    labels = [(label, width, count, seed) for label in SOLVERS for seed in seeds]
     found = repeat(one, labels, jobs=options.jobs, label="solvers")
-    paths: dict[str, Path] = dict(zip(SOLVERS, found, strict=True))
-    for label, path in paths.items():
-        error, functions, minutes = SOLVERS[label][1]
-        report.add(f"{label}: test error (%)", error, path.test[-1], best="low")
-        report.add(f"{label}: functions", functions, path.functions[-1], best="low")
-        paper = None if minutes is None else f"{60 * minutes:g}, its machine"
-        report.add(f"{label}: processor seconds", paper, path.seconds[-1])
-        report.add(f"{label}: log evidence", None, path.evidence[-1])
-        report.note(f"{label}: test error at most 0.9 %: {met(path.test[-1] <= 0.9)}.")
-        if not path.stop.startswith("converged"):
-            report.note(f"{label}: {path.stop}.")
-    ends = {label: path.functions[-1] for label, path in paths.items()}
-    ratio = paths["SSEM"].seconds[-1] / paths["batch EM"].seconds[-1]
-    report.add("time of SSEM / batch EM", 55 / 186, ratio, best="low")
-    report.claim("SSEM is faster than batch EM", ratio < 1)
-    report.claim("SSEM ends with fewer functions", ends["SSEM"] < ends["batch EM"])
-    report.note(
-        f"QC04 C Fig. 3 right: width {WIDTHS[width]:g} × sqrt(D var / 2): length scale "
-        f"{number(scale)}; the thesis does not state its own, and errors and numbers of functions "
-        "depend on it; nor does it say when the cycles end. Always to say no errs by 11.35 %."
-    )
+    by_label = {
+        label: [path for task, path in zip(labels, found, strict=True) if task[0] == label]
+        for label in SOLVERS
+    }
+    for label, paths in by_label.items():
+        _add(report, label, paths)
+    batch, grown = by_label["batch EM"], by_label["SSEM"]
+    ratios = [a.seconds[-1] / b.seconds[-1] for a, b in zip(grown, batch, strict=True)]
+    report.add("time of SSEM / batch EM", 55 / 186, ratios, best="low")
+    report.claim("SSEM is faster than batch EM", max(ratios) < 1, len(ratios))
+    fewer = [a.functions[-1] < b.functions[-1] for a, b in zip(grown, batch, strict=True)]
+    report.shown("SSEM ends with fewer functions", fewer)
+    _by_width(report, width, width * unit(X), count, options)
     if options.quick:
         report.note("--quick: the paper's numbers are for 13484 examples and cannot be compared.")
     report.note("Functions are Gaussian ones; the bias is not counted.")
-    report.draw(_figure(paths))
+    report.draw(_figure({label: paths[0] for label, paths in by_label.items()}))
     return report
+
+
+def _add(report: Report, label: str, paths: list[Path]) -> None:
+    """Where a solver ends."""
+    error, functions, minutes = SOLVERS[label][1]
+    tests, numbers = ([getattr(path, key)[-1] for path in paths] for key in ("test", "functions"))
+    report.add(f"{label}: test error (%)", error, tests, best="low")
+    report.add(f"{label}: functions", functions, numbers, best="low")
+    paper = None if minutes is None else f"{60 * minutes:g}, its machine"
+    report.add(f"{label}: processor seconds", paper, [path.seconds[-1] for path in paths])
+    report.add(f"{label}: log evidence", None, [path.evidence[-1] for path in paths])
+    report.note(f"{label}: test error at most 0.9 %: {met(max(tests) <= 0.9)}.")
+    for path in paths:
+        if not path.stop.startswith("converged"):
+            report.note(f"{label}: {path.stop}.")
+
+
+def _by_width(
+    report: Report, chosen: float, scale: float, count: int | None, options: Options
+) -> None:
+    """How the end of SSEM depends on the width, which the paper does not tell."""
+    tasks = [("SSEM", width, count, options.seed) for width in WIDTHS]
+    paths = repeat(one, tasks, jobs=options.jobs, label="SSEM by width")
+    told = "; ".join(
+        f"{width:g}: {path.functions[-1]:.0f} functions, {path.test[-1]:.2f} %, log evidence "
+        f"{path.evidence[-1]:.0f}"
+        for width, path in zip(WIDTHS, paths, strict=True)
+    )
+    report.note(
+        f"QC04 C Fig. 3 right: Cross-validation chose width {chosen:g} × sqrt(D var / 2), a length "
+        f"scale of {number(scale)}. The paper states neither its own nor where its cycles end, and "
+        f"the number of functions follows the width. SSEM on the first draw, by width: {told}. "
+        "Always to say no errs by 11.35 %."
+    )
 
 
 def _figure(paths: dict[str, Path]):
