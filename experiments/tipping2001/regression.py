@@ -10,7 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments._report import BLUE, GREY, ORANGE, Options, Report, new_figure, progress, repeat
+from experiments._report import (
+    BLUE,
+    GREY,
+    ORANGE,
+    Options,
+    Report,
+    new_figure,
+    progress,
+    repeat,
+    standard_error,
+)
 from experiments.tipping2001._regression import MACHINES, NUMBERS, TASKS, Found, Task, one
 from sparsebayes.datasets import load_benchmark
 
@@ -19,7 +29,7 @@ Results = dict[str, dict[str, list[Found]]]  # by data set and machine
 
 PAPER_MEAN = {"error": 0.86, "vectors": 0.15}  # RVM relative to SVM, mean of the five sets
 LEFT_OUT = "Friedman #1"
-DRAWS, FEWER = 20, {"Boston housing": 10}  # of T01's 100; Boston's searches take longest
+DRAWS, MORE = 20, {"Boston housing": 25}  # of T01's 100; Boston's test sets are small
 
 
 def run(options: Options) -> Report:
@@ -37,7 +47,7 @@ def run(options: Options) -> Report:
             progress(f"{task.name}: left out. {error}")
             report.note(f"{task.name}: left out, the data are missing. {error}")
             continue
-        count = options.count(FEWER.get(task.name, DRAWS), 1)
+        count = options.count(MORE.get(task.name, DRAWS), 1)
         results[task.name] = {}
         for machine in MACHINES:
             tasks = [(task.name, machine, options.seed, i) for i in range(count)]
@@ -100,6 +110,23 @@ def _add_means(report: Report, results: Results) -> None:
         ]
         label = f"normalised mean of the {len(results)} sets, {name}: RVM / SVM"
         report.add(label, paper if complete else None, float(np.mean(ratios)), best="low")
+    told = "; ".join(
+        f"{name} "
+        + " and ".join(_beside(some[machine], at, name) for at, machine in enumerate(MACHINES))
+        for name, some in results.items()
+    )
+    report.note(
+        f"T01 Table 4.4.1: Our mean errors relative to T01's, {' and '.join(MACHINES)}, with the "
+        f"standard error over the draws: {told}. Where the SVM has gained most, the RVM is no "
+        "longer ahead of it, which is why the normalised mean is higher."
+    )
+
+
+def _beside(found: list[Found], at: int, name: str) -> str:
+    """The mean error relative to T01's."""
+    ratios = _columns(found)[:, 0] / TASKS[NUMBERS[name]].error[at]
+    spread = f" ± {standard_error(ratios):.2f}" if len(ratios) > 1 else ""
+    return f"{ratios.mean():.2f}{spread}"
 
 
 def _figure(results: Results):

@@ -43,16 +43,17 @@ def test_cross_validation_chooses_width_and_scaling(machine, short):
 
 def test_normalised_mean_is_that_of_the_ratios():
     results = {
-        f"set {k}": {
+        name: {
             "RVM": [_regression.Found(error, vectors, 1.0, {})],
             "SVM": [_regression.Found(2.0, 10.0, 1.0, {})],
         }
-        for k, (error, vectors) in enumerate([(1.0, 1.0), (2.0, 3.0)])
+        for name, error, vectors in (("Friedman #3", 1.0, 1.0), ("Boston housing", 2.0, 3.0))
     }
     report = regression.Report("")
     regression._add_means(report, results)
     assert [value.ours for value in report.values] == [0.75, 0.2]
     assert [value.paper for value in report.values] == [None, None]  # sets are missing
+    assert "Friedman #3 60.98 and 99.01; Boston housing 0.27 and 0.25." in report.notes[0]
 
 
 def test_papers_normalised_mean_is_that_of_its_rows():
