@@ -38,6 +38,11 @@ def test_evidence_of_a_ridge_is_that_of_a_normal_distribution():
     assert error < 1e-5 * np.linalg.norm(slope)
 
 
+def test_a_printed_number_has_as_many_beyond_it_as_are_on_its_rarer_side():
+    ours = np.array([1.0, 2.0, 3.0, 4.0])
+    assert [toy.rarer(ours, at).sum() for at in (0.5, 1.0, 2.2, 3.5, 5.0)] == [0, 1, 2, 1, 0]
+
+
 @pytest.mark.slow
 def test_toy_figures_of_few_draws(tmp_path):
     pytest.importorskip("matplotlib")
