@@ -239,13 +239,13 @@ def _scales(report: Report, inverse: Array) -> None:
     report.claim("1/λ² of both x is larger than of both y, on all draws",
                  bool(np.all(x.min(axis=1) > y.max(axis=1))), len(inverse))  # fmt: skip
     ratio = x.mean(axis=1) / y.mean(axis=1)
-    report.claim(f"about five times ({FIVE[0]:g} to {FIVE[1]:g}), on all draws",
+    report.claim(f"it is about five times as large ({FIVE[0]:g} to {FIVE[1]:g}), on all draws",
                  bool(np.all((ratio >= FIVE[0]) & (ratio <= FIVE[1]))), len(inverse))  # fmt: skip
     report.note(
         "QC04 F Table 1: 1/λ² of (x1, y1, x2, y2) for the depth, squared exponential, scaled "
         "inputs: "
         + ", ".join(f"{v:.2g}" for v in inverse.mean(axis=0))
-        + f"; of x over y {ratio.min():.0f} to {ratio.max():.0f}, and in the paper about five. Our "
+        + f"; of x over y {ratio.min():.2g} to {ratio.max():.2g}, and in the paper about five. Our "
         "cameras stand side by side without any tilt but about the vertical, so the depth hardly "
         "depends on y; how it is in the paper's rig is not told."
     )
