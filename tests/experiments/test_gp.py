@@ -72,6 +72,16 @@ def test_stereo_on_few_cases(tmp_path, monkeypatch):
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_errors_of_places_are_those_of_their_cases():
+    points = np.column_stack([np.zeros((16, 2)), np.repeat(_cameras.DEPTHS, 2)])
+    images = np.column_stack([np.arange(16.0), np.zeros((16, 3))])
+    square = np.repeat(np.arange(8.0), 2) ** 2
+    np.testing.assert_allclose(stereo.by_depth(square, points), np.arange(8))
+    at, errors = stereo.by_ring(square, images)
+    np.testing.assert_allclose(at, 0.5 + 2.0 * np.arange(8))
+    np.testing.assert_allclose(errors, np.arange(8))
+
+
 def test_triangulation_undoes_projection():
     points = np.random.default_rng(0).uniform([-150, -150, 800], [150, 150, 1200], (20, 3))
     np.testing.assert_allclose(stereo.triangulate(stereo.project(points)), points, atol=1e-6)

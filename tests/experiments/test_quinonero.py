@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 from scipy.stats import multivariate_normal
+from sklearn.gaussian_process.kernels import RBF
 
 from experiments.__main__ import main
 from experiments._report import Report
@@ -36,6 +37,11 @@ def test_evidence_of_a_ridge_is_that_of_a_normal_distribution():
         log,
     )
     assert error < 1e-5 * np.linalg.norm(slope)
+
+
+def test_a_printed_number_has_as_many_beyond_it_as_are_on_its_rarer_side():
+    ours = np.array([1.0, 2.0, 3.0, 4.0])
+    assert [toy.rarer(ours, at).sum() for at in (0.5, 1.0, 2.2, 3.5, 5.0)] == [0, 1, 2, 1, 0]
 
 
 @pytest.mark.slow
@@ -181,9 +187,29 @@ def test_times_of_subspace_beside_another():
     assert report.notes[0].endswith("of it: 400: 0.182, 800: 0.182.")
 
 
+def test_solutions_are_different_where_their_losses_are():
+    assert noisy_inputs.solutions(np.array([0.3, 0.0, 0.05])) == 2
+    assert noisy_inputs.solutions(np.zeros(4)) == 1
+
+
+def test_annealing_follows_the_slope_by_the_noise():
+    kernel = noisy_inputs.amplitude(0.1, held=True) * RBF(2.0, "fixed")
+    path = noisy_inputs.Annealing(noisy_inputs.sinc(0.01, 0), kernel)
+    slope = path.go(0.1, 5)[2]
+    X = path.data.X + path.data.spread * path.state.xi
+
+    def evidence(log):
+        cov = 0.1 * np.exp(-0.125 * (X - X.T) ** 2) + np.exp(log) * np.eye(50)
+        return multivariate_normal(np.zeros(50), cov).logpdf(path.data.y)
+
+    log = np.log(0.1**2)
+    assert slope == pytest.approx((evidence(log + 1e-4) - evidence(log - 1e-4)) / 2e-4, rel=1e-4)
+
+
 @pytest.mark.slow
-def test_noisy_inputs_of_one_draw(tmp_path):
+def test_noisy_inputs_of_one_draw(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(noisy_inputs, "N_STARTS", 3)
     name = "quinonero2004.noisy_inputs"
     assert main([name, "--quick", "--repetitions", "1", "--results", str(tmp_path)]) == 0
     ours = numbers(tmp_path, name)
