@@ -129,13 +129,15 @@ def _claims(report: Report, by_number: Array, by_penalty: Array) -> None:
         best = number(np.median(_best(errors)))
         shares.append(f"with {unit} in {np.mean(_middle(errors)):.0%} (best α {best})")
     report.note(
-        f"{ROW}: statements are decided by most draws at a signal-to-noise ratio of {MAIN:g}, that "
+        f"{ROW}: Statements are decided by most draws at a signal-to-noise ratio of {MAIN:g}, that "
         "of the signal's standard deviation to the noise's. S08 tells neither its noise nor its "
         "unit of x, and shows one draw. The weight of a power of x depends on that unit, and so "
         "does the meaning of α. Of the three α printed 0.23 has the least error "
         f"{', '.join(shares)}; in brackets is the median of the best α of a grid, which is "
-        "another in each unit. With x from −10 to 10 the highest powers are so large that their "
-        "weights are tiny, and even α = 2 hardly takes hold of them."
+        f"another in each unit; the grid ends at {number(GRID[-1])}. With x from −10 to 10 the "
+        f"median error is still {number(np.median(by_penalty[:, -1, len(PENALTIES) - 1]))} at α = "
+        f"{PENALTIES[-1]:g}: the weights of high powers are tiny in that unit, so that a price on "
+        "them does little."
     )
 
 
