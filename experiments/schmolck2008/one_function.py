@@ -172,8 +172,8 @@ def _panels():
         ax.axhline(0.0, color=GREY, linewidth=0.5)
         points = turning_points(s, q2, c)
         ax.plot(np.log(points), log_posterior(points, s, q2, c), "o", color=BLUE, markersize=4)
-        ax.set(title=f"{kind}: s = {s:g}, q² = {q2:g}, c = {c:g}", ylim=(-2.5, 5.0))
-        ax.set_xlabel("log α (σ² = 1)")
+        ax.set_title(f"{kind}: s = {s:g}, q² = {q2:g}, c = {c:g}", fontsize=10)
+        ax.set(ylim=(-2.5, 5.0), xlabel="log α (σ² = 1)")
     figure.axes[0].legend(frameon=False, fontsize=8)
     return figure
 

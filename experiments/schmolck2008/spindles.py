@@ -347,7 +347,7 @@ def _claims(report: Report, excerpt: Recording) -> int:
     found = seen[drawn]
     cuts = np.array([one.cuts for one in seen])
     told = [
-        f"{np.mean(some):.2f} below {cut:g} Hz ({np.sum(some >= ALIKE)} of {len(seen)} blocks)"
+        f"{np.mean(some):.2f} (all below {cut:g} Hz; {np.sum(some >= ALIKE)} of {len(seen)} alike)"
         for cut, some in zip(CUTS, cuts.T, strict=True)
     ]
     report.note(
