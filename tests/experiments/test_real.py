@@ -24,6 +24,7 @@ def data(tmp_path, monkeypatch):
     """Small recordings under the names of the real ones."""
     rng = np.random.default_rng(0)
     monkeypatch.setattr(spindles, "LENGTH", 1024)
+    monkeypatch.setattr(spindles, "SHOWN", 1024)
     x, marks = asleep(6200, 100.0, np.arange(2.0, 60.0, 5.0), rng)
     arrays = {"excerpt1": x, "excerpt1_scorer1": marks[:9], "excerpt1_scorer2": marks}
     for name in spindles.EPOCHS:
