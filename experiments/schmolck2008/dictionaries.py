@@ -167,8 +167,8 @@ def fit(case: Case, seed: int, repetition: int) -> tuple[Denoised, Array, Array]
         return denoise(y, case.dictionary(), method="sparse", prior=case.prior), y, f
 
 
-def one(number: int, seed: int, repetition: int) -> tuple[float, float, float, float, float]:
-    """Components, error, that of the first eighth and of the rest; shrinkage of the largest."""
+def one(number: int, seed: int, repetition: int) -> tuple[float, ...]:
+    """Components; error, of the first eighth, of the rest; shrinkage of the largest; noise."""
     found, _, f = fit(CASES[number], seed, repetition)
     square = (found.signal - f) ** 2
     first = f.size // FIRST
@@ -178,7 +178,8 @@ def one(number: int, seed: int, repetition: int) -> tuple[float, float, float, f
         before, after = found.projections, found.coefficients
         some = np.abs(before) > LARGE
         large = 1.0 - after[some] / before[some]
-    return found.n_active, *errors, float(np.max(large, initial=0.0))
+    shrunk = float(np.max(large, initial=0.0))
+    return found.n_active, *errors, shrunk, float(found.noise_variance)
 
 
 def run(options: Options) -> Report:
@@ -211,10 +212,6 @@ def run(options: Options) -> Report:
     report.note(
         f"Doppler: symmlet with BIC has {errors[DOPPLER[3]] / errors[best]:.2f} × the error of the "
         f"best of the others ({best.label})."
-    )
-    report.note(
-        "Bumps at SNR 7: wavelets fit it best with no prior at all; BIC estimates the noise too "
-        "high, in S08's table 2.1 too."
     )
     report.note(
         "GCV (2.30) with the hard threshold of (2.31) is N w² where only the smallest coefficient "
@@ -275,14 +272,11 @@ def _claims(report: Report, found: dict[str, Array]) -> None:
         "Bumps: BIC has no appreciable negative impact on lsplines: at most a tenth more error",
         error(bumps, splines, "BIC") <= 1.1 * error(bumps, splines, "None"),
     )
-    worse = error(sinc, splines, "BIC") / error(sinc, splines, "None")
-    report.note(
-        f"{FIG_9}: Sinc with lsplines: BIC has {worse:.2f} × the error (medians) and "
-        f"{size(sinc, splines, 'BIC'):g} functions instead of {size(sinc, splines, 'None'):g}. S08 "
-        "calls such a change no appreciable negative impact: in its table 2.1 BIC raises the error "
-        f"of Gaussians on Sinc from 0.004 to 0.005, and so the limit is {HARM:g}. S08 prints no "
-        "numbers for the figure; those with 'table 2.1' are of the same data and priors."
+    report.claim(
+        "Bumps: BIC has no appreciable negative impact on symmlets: at most a tenth more error",
+        error(bumps, wavelets, "BIC") <= 1.1 * error(bumps, wavelets, "None"),
     )
+    _reasons(report, found)
     report.row = FIG_12
     best = doppler, wavelets, "BIC"
     first, rest = error(*best, 1), error(*best, 2)
@@ -301,6 +295,33 @@ def _claims(report: Report, found: dict[str, Array]) -> None:
     shrunk = found[doppler.format(wavelets, "BIC")][4]
     report.add(f"BIC: most that a coefficient above {LARGE:g} is shrunk", "hardly", float(shrunk))
     report.claim(f"BIC shrinks none above {LARGE:g} by more than a twentieth", shrunk < 0.05)
+
+
+def _reasons(report: Report, found: dict[str, Array]) -> None:
+    """What BIC does where no prior is needed, by medians."""
+    before, after = found["Sinc, lspline 3.0, None"], found["Sinc, lspline 3.0, BIC"]
+    kept = f"{after[0]:g} functions instead of {before[0]:g}"
+    if after[0] == before[0]:
+        kept = f"as many functions, {after[0]:g}"
+    report.note(
+        f"{FIG_9}: Sinc with lsplines: BIC has {after[1] / before[1]:.2f} times the error and "
+        f"{kept} (medians). S08 calls such a change no appreciable negative impact: in its table "
+        "2.1 BIC raises the error of Gaussians on Sinc from 0.004 to 0.005, and so the limit is "
+        f"{HARM:g}. S08 prints no numbers for the figure; those with 'table 2.1' are of the same "
+        "data and priors."
+    )
+    before, after = found["Bumps, symmlet, None"], found["Bumps, symmlet, BIC"]
+    case = SMALL[1]
+    f = clean(case.signal, case.n)
+    noise = f.var(ddof=1) / case.snr**2
+    report.note(
+        f'{FIG_9}: S08 says "generally no appreciable negative impact when overfitting is not an '
+        'issue". Bumps with symmlets is such a case in the figure, and there BIC has '
+        f"{after[1] / before[1]:.1f} times the error, {number(after[1])} against "
+        f"{number(before[1])} (medians): it takes a part of the signal for noise, whose variance "
+        f"it estimates as {number(after[5])} where {number(noise)} is true. S08's own table 2.1 "
+        "says the same of these data: errors of 0.081 and 0.010, and a noise variance of 0.106."
+    )
 
 
 def _panels(cases: tuple[Case, ...], seed: int):

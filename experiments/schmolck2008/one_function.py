@@ -26,7 +26,12 @@ Array = np.ndarray
 SMOOTHNESS, GAMMA = "S08 Fig. 2.11", "S08 Fig. 2.28"
 PARTS, CASES = 20, 2000  # units of work, and cases drawn in each
 PRICES = (1.0, 0.5 * np.log(128), np.log(128))  # AIC, BIC and RIC of 128 samples
-KINDS = ("no finite maximum", "a maximum alone", "two, kept", "two, removed")
+KINDS = (
+    "no finite maximum",
+    "a maximum alone",
+    "two turning points, kept",
+    "two turning points, removed",
+)
 SHOWN = ((0.5, 3.0, 2.0), (0.5, 12.0, 2.0), (0.05, 8.0, 2.0), (0.05, 3.5, 2.0))  # s, q²/s, c
 GAMMA_CASE = {"s": 2.0, "q2": 1.0, "a": 1.0, "b": 2.0}  # as printed
 BOUND = 14.0  # of |log α| in the grid
@@ -167,8 +172,8 @@ def _panels():
         ax.axhline(0.0, color=GREY, linewidth=0.5)
         points = turning_points(s, q2, c)
         ax.plot(np.log(points), log_posterior(points, s, q2, c), "o", color=BLUE, markersize=4)
-        ax.set(title=f"{kind}: s = {s:g}, q² = {q2:g}, c = {c:g}", ylim=(-2.5, 4.0))
-        ax.set_xlabel("log α (σ² = 1)")
+        ax.set_title(f"{kind}: s = {s:g}, q² = {q2:g}, c = {c:g}", fontsize=10)
+        ax.set(ylim=(-2.5, 5.0), xlabel="log α (σ² = 1)")
     figure.axes[0].legend(frameon=False, fontsize=8)
     return figure
 

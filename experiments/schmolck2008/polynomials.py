@@ -3,12 +3,11 @@
 20 samples of Sinc at equal distances, both ends included; ``φ_m(x) = x^(m−1)``, m = 1, …, M. On
 the left M is 3, 9 or 20, by least squares (2.11); on the right M is 20 and the squared weights
 have the price α in ``(ΦᵀΦ + αI)⁻¹ Φᵀt`` (2.17). S08 shows one draw of a noise that it does not
-tell, nor does it tell the unit of x, on which the meaning of α depends. With x from −10 to 10, as
-S08's Sinc is drawn elsewhere, none of the three α tames the ends, which is what the figure is
-about; with standardised x they do. So the statement about α is asked of the latter, and other
-units stand beside it. Noise is drawn many times at several ratios of the signal's standard
-deviation to that of the noise; 5 is the one that S08 uses for Sinc where it looks for local
-minima. Errors are against Sinc itself, at 200 points between the ends.
+tell, nor does it tell the unit of x, on which the meaning of α depends. So the statement about α
+is asked of three units: x standardised, from −1 to 1, and from −10 to 10, as S08's Sinc is drawn
+elsewhere. Noise is drawn many times at several ratios of the signal's standard deviation to that
+of the noise, the SNR; 5 is the one that S08 uses for Sinc where it looks for local minima. Errors
+are against Sinc itself, at 200 points between the ends. The picture has standardised x.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ ROW = "S08 Fig. 2.2"
 N = 20
 NUMBERS = (3, 9, 20)  # of functions, printed
 PENALTIES = (0.0, 0.23, 2.0)  # printed
-RATIOS = (2.0, 5.0, 7.0)  # signal to noise: those of S08's other figures of Sinc
+RATIOS = (2.0, 5.0, 7.0)  # SNR: those of S08's other figures of Sinc
 MAIN = 5.0
 GRID = np.concatenate([[0.0], 10.0 ** np.linspace(-8.0, 8.0, 65)])  # of penalties
-JUDGED = "x standardised"
+DRAWN = "x standardised"
 STANDARD = 1.0 / np.linspace(-1.0, 1.0, N).std()  # where it ends then
-UNITS = {JUDGED: STANDARD, "x from −1 to 1": 1.0, "x from −10 to 10": 10.0}
+UNITS = {DRAWN: STANDARD, "x from −1 to 1": 1.0, "x from −10 to 10": 10.0}
 HIGHEST = 15
 DENSE = 200
 
@@ -78,11 +77,11 @@ def run(options: Options) -> Report:
     drawn = {}
     for ratio in RATIOS:
         tasks = [(ratio, options.seed, k) for k in range(count)]
-        results = repeat(one, tasks, jobs=options.jobs, label=f"ratio {ratio:g}")
+        results = repeat(one, tasks, jobs=options.jobs, label=f"SNR {ratio:g}")
         drawn[ratio] = [np.array(values) for values in zip(*results, strict=True)]
     for ratio, (by_number, by_penalty) in drawn.items():
         report.row = ROW if ratio == MAIN else ""
-        told = "" if ratio == MAIN else f"ratio {ratio:g}, "
+        told = "" if ratio == MAIN else f"SNR {ratio:g}, "
         for m in NUMBERS:
             median = float(np.median(by_number[:, m - 1]))
             report.add(f"{told}M = {m}: median MSE", None, median, count)
@@ -124,15 +123,21 @@ def _claims(report: Report, by_number: Array, by_penalty: Array) -> None:
     most("M = 9 has the least error of 3, 9 and 20", (nine < three) & (nine < twenty))
     least = np.argmin(by_number, axis=1) + 1
     most(f"overfitting starts well before M = 20: no M above {HIGHEST} is best", least <= HIGHEST)
-    most(f"α = 0.23 has the least error of 0, 0.23 and 2, {JUDGED}", _middle(by_penalty[:, 0]))
-    shares = [f"{np.mean(_middle(by_penalty[:, k])):.0%} with {u}" for k, u in enumerate(UNITS)]
-    best = [f"{number(np.median(_best(by_penalty[:, k])))} with {u}" for k, u in enumerate(UNITS)]
+    shares = []
+    for unit, errors in zip(UNITS, np.moveaxis(by_penalty, 1, 0), strict=True):
+        most(f"α = 0.23 has the least error of 0, 0.23 and 2, {unit}", _middle(errors))
+        best = number(np.median(_best(errors)))
+        shares.append(f"with {unit} in {np.mean(_middle(errors)):.0%} (best α {best})")
     report.note(
-        f"{ROW}: statements are decided at a ratio of {MAIN:g}, by most draws. S08 tells neither "
-        "its noise nor its unit of x, and shows one draw. The weight of a power of x depends on "
-        "that unit, and so does α: 0.23 has the least error of the three printed in "
-        f"{', '.join(shares)}; the statement is asked of the unit in which it can hold. It holds "
-        f"of these three only: the best α of a draw is {', '.join(best)} in the median."
+        f"{ROW}: Statements are decided by most draws at a signal-to-noise ratio of {MAIN:g}, that "
+        "of the signal's standard deviation to the noise's. S08 tells neither its noise nor its "
+        "unit of x, and shows one draw. The weight of a power of x depends on that unit, and so "
+        "does the meaning of α. Of the three α printed 0.23 has the least error "
+        f"{', '.join(shares)}; in brackets is the median of the best α of a grid, which is "
+        f"another in each unit; the grid ends at {number(GRID[-1])}. With x from −10 to 10 the "
+        f"median error is still {number(np.median(by_penalty[:, -1, len(PENALTIES) - 1]))} at α = "
+        f"{PENALTIES[-1]:g}: the weights of high powers are tiny in that unit, so that a price on "
+        "them does little."
     )
 
 
@@ -144,7 +149,7 @@ def _figure(seed: int):
     right = [(f"M = {N}, α = {a:g}", N, a) for a in PENALTIES]
     for column, panels in zip(figure.subplots(3, 2, sharex=True).T, (left, right), strict=True):
         for ax, (title, count, penalty) in zip(column, panels, strict=True):
-            estimate = fitted(x, t, new, count, penalty, UNITS[JUDGED])
+            estimate = fitted(x, t, new, count, penalty, UNITS[DRAWN])
             error = number(np.mean((estimate - sinc(new)) ** 2))
             ax.plot(10 * x, t, ".", color=GREY, label="samples")
             ax.plot(10 * new, sinc(new), color=ORANGE, linewidth=1, label="Sinc")

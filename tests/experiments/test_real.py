@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from experiments.__main__ import main
-from experiments.schmolck2008 import real, spindles
+from experiments.schmolck2008 import _detection, real, spindles
 from tests.experiments import records
 
 
@@ -24,6 +24,7 @@ def data(tmp_path, monkeypatch):
     """Small recordings under the names of the real ones."""
     rng = np.random.default_rng(0)
     monkeypatch.setattr(spindles, "LENGTH", 1024)
+    monkeypatch.setattr(spindles, "SHOWN", 1024)
     x, marks = asleep(6200, 100.0, np.arange(2.0, 60.0, 5.0), rng)
     arrays = {"excerpt1": x, "excerpt1_scorer1": marks[:9], "excerpt1_scorer2": marks}
     for name in spindles.EPOCHS:
@@ -40,20 +41,20 @@ def data(tmp_path, monkeypatch):
 def test_detections_are_joined_and_short_ones_dropped():
     strength = np.zeros(100)
     strength[[*range(10, 14), *range(15, 20), *range(40, 42), *range(96, 100)]] = 1.0
-    assert_array_equal(spindles.detect(strength, 0.5, fs=10.0), [[10, 20], [96, 100]])
-    assert spindles.detect(strength, 2.0, fs=10.0).shape == (0, 2)
+    assert_array_equal(_detection.detect(strength, 0.5, fs=10.0), [[10, 20], [96, 100]])
+    assert _detection.detect(strength, 2.0, fs=10.0).shape == (0, 2)
 
 
 def test_a_mark_is_found_once_and_only_with_enough_overlap():
     marks = np.array([[10, 20], [30, 40], [60, 70]])
     found = np.array([[10, 15], [15, 20], [39, 49], [58, 72]])
-    assert spindles.hits(found, marks) == 2
-    assert spindles.hits(found[:0], marks) == 0
+    assert _detection.hits(found, marks) == 2
+    assert _detection.hits(found[:0], marks) == 0
     marked = np.zeros(100, dtype=bool)
     marked[60:70] = True
-    counts = spindles.count(found[3:], marked)
+    counts = _detection.count(found[3:], marked)
     assert_array_equal(counts, [[10, 14, 10], [1, 1, 1]])
-    assert_allclose(spindles.scores(counts), [[10 / 14, 1, 20 / 24], [1, 1, 1]])
+    assert_allclose(_detection.scores(counts), [[10 / 14, 1, 20 / 24], [1, 1, 1]])
 
 
 def test_a_threshold_is_chosen_on_the_other_fold(data):
@@ -65,15 +66,17 @@ def test_a_threshold_is_chosen_on_the_other_fold(data):
         marked[odd], 200, axis=1
     )  # no spindles there, but as strong as in even
     counts = spindles.judge(recording, strength, 400)["expert 2"]
-    assert spindles.scores(counts[~odd].sum(axis=0))[0, 2] == 0  # the threshold of odd
+    assert _detection.scores(counts[~odd].sum(axis=0))[0, 2] == 0  # the threshold of odd
     alike = spindles.judge(recording, marked.astype(float), 400)["expert 2"]
-    assert_allclose(spindles.scores(alike.sum(axis=0))[0], 1)
+    assert_allclose(_detection.scores(alike.sum(axis=0))[0], 1)
 
 
 def test_made_up_spindles_stand_out(data):
     recording = spindles.load()[0]
-    peaks, inside, beside, alike = spindles.looked_at(recording, 0)
-    assert peaks > 1 and inside > 2 * beside and alike > 0.8
+    seen = spindles.looked_at(recording, 0)
+    assert seen.regions == 2 and seen.threshold > 1 and seen.alike > 0.8
+    assert seen.inside > 2 * max(seen.beside, seen.between)
+    assert len(seen.cuts) == len(spindles.CUTS) and min(seen.cuts) > 0.8
     marks = recording.marks["expert 1"]
     assert spindles.contrast(np.where(marks, 3.0, 2.0), marks) == 1.5
 

@@ -181,5 +181,5 @@ def test_snake_experiment_on_small_data(tmp_path, monkeypatch):
     for prior in ("None", "RIC"):
         assert rows["true probabilities: log loss"] < rows[f"{prior}: log loss"]
         assert 0 < rows[f"{prior}: mean distance from the true probability"] < 0.4
-    assert [value.verdict is not None for value in report.values].count(True) == 2
+    assert [value.verdict is not None for value in report.values].count(True) == 3
     assert len(report.save(tmp_path, "snake", {})) == 3
