@@ -26,8 +26,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
+from experiments._cameras import CAMERAS, DEPTHS, bundle, project, triangulate
 from experiments._report import BLUE, GREEN, GREY, ORANGE, Options, Report, new_figure, repeat
-from experiments.quinonero2004._cameras import CAMERAS, DEPTHS, bundle, project, triangulate
 from sparsebayes import LeaveOneOutGPR
 
 Array = np.ndarray

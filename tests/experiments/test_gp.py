@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from experiments import _cameras
 from experiments.__main__ import main
-from experiments.quinonero2004 import _cameras, reduced_rank, stereo
+from experiments.quinonero2004 import reduced_rank, stereo
 from sparsebayes import ReducedRankGPR
 from tests.experiments.records import numbers, table
 
