@@ -374,8 +374,8 @@ def _tubes(options: Options, report: Report, count: int) -> None:
         error, vectors = np.array(repeat(by_tube, tasks, jobs=options.jobs, label=label)).T
         told.append(f"{vectors.mean():.0f} vectors and MSE {error.mean():.2f} with ε = {tube:g}")
     report.note(
-        "T01 η-RVM of 4.4.1: The SVM's vectors follow ε (here of standardised targets), while its "
-        f"error hardly does: {', '.join(told)}. T01 chose it by cross-validation on a grid that "
+        "T01 η-RVM of 4.4.1: The SVM's vectors follow ε, here in units of the targets' standard "
+        f"deviation: {', '.join(told)}. T01 chose it by cross-validation on a grid that "
         "it does not print, and 116.6 vectors lie inside this range."
     )
 
