@@ -111,7 +111,7 @@ def run(options: Options) -> Report:
     report.note(
         f"T01 Fig. 10: Mean |log-odds| on [0.5, 1], where the truth is 0: RVM {rvm[0]:.3f}, SVM "
         f"with Platt's sigmoid {svm[0]:.3f}. T01's text has the truth 0 \"in [0.5, 1.5]\", a slip: "
-        "class +1 ends at 1, and the figure and the rest of the text have [0.5, 1]."
+        "class +1 ends at 1, and three sentences on the region is x ∈ [0.5, 1]."
     )
     report.note(
         "T01 Fig. 10: T01 gives a figure, no numbers; the second column is the truth. Log-odds are "
