@@ -1,9 +1,11 @@
 """What the two halves of KTH19's tables share: kernels, means over folds, what is said of times.
 
-KTH19 has "γ = 2" for all machines. Its SVM is scikit-learn's, whose γ makes ``exp(-2 d²)``; the
-vectors of ours are KTH19's to the last digit on most sets. Its RVM had another kernel: on
-Waveform it errs by 8 %, the SVM by 33 %. It follows T01, whose kernel has a width, ``exp(-d²/r²)``;
-with r = 2 ours errs by 8 % there, and on cos and Airfoil it has about as many vectors.
+"For all data sets (and tables) the RBF kernel with γ = 2 was used", says KTH19. Its SVM is
+scikit-learn's, whose γ makes ``exp(-2 d²)``; the vectors of ours are KTH19's to the last digit on
+most sets. Its RVM had another kernel: on Waveform it errs by 8 %, the SVM by 33 %. It follows T01,
+whose kernel has a width, ``exp(-d²/r²)``; with r = 2 ours errs by 8 % there, and on cos and Airfoil
+it has about as many vectors. So the RVMs have r = 2, a reading of ours, and these numbers, by which
+it was chosen, are not compared. `name_misses` tells where it fails.
 """
 
 from __future__ import annotations
@@ -20,6 +22,11 @@ Array = np.ndarray
 SVM_LENGTH_SCALE = 0.5  # γ = 2
 TABLES_LENGTH_SCALE = 2.0**0.5  # r = 2
 TABLES = "KTH19 Table 1", "KTH19 Table 2"
+FAR_SPARSER = 0.5  # the part of the slow RVM's vectors below which the fast one is far sparser
+EARLY = {
+    "RVMF, gains of 1 nat": 1.0,
+    "RVMF, gains of 10 nats": 10.0,
+}  # stopped where steps gain less
 Results = Mapping[str, Mapping[str, list[Any]]]  # by data set and machine
 
 
@@ -44,3 +51,68 @@ def claim_fastest(report: Report, kind: str, results: Results) -> None:
     report.row = TABLES[1]
     told = f"{kind}: the SVM is the fastest on most sets"
     report.claim(told, bool(np.mean(svm < np.minimum(slow, fast)) > 0.5), len(results))
+
+
+def claim_of_both(report: Report, kind: str, results: Results) -> None:
+    """What KTH19 says of both halves of its Table 1, of the means over the folds."""
+    report.row = TABLES[0]
+    slow, _, svm = means(results, ("RVM", "RVMF", "SVM"), "error").T
+    report.claim(
+        f"{kind}: the SVM outperforms or equals the RVM in all categories: its error is no larger "
+        "on any set",
+        bool(np.all(svm <= slow)),
+        len(results),
+    )
+    slow, fast = means(results, ("RVM", "RVMF"), "vectors").T
+    report.claim(
+        f"{kind}: the fast RVM is far more sparse than the RVM: less than half its vectors on most "
+        "sets",
+        bool(np.mean(fast < FAR_SPARSER * slow) > 0.5),
+        len(results),
+    )
+
+
+def note_claims(
+    report: Report, kind: str, results: Results, papers: Mapping[str, Any], unit: float = 1.0
+) -> None:
+    """Why these do not hold; `papers` has KTH19's errors and vectors of RVMF by data set.
+
+    `unit` is that of our errors in KTH19's.
+    """
+    errors = means(results, ("RVM", "SVM"), "error")
+    lower = [name for name, (slow, svm) in zip(results, errors, strict=True) if slow < svm]
+    report.note(
+        f"KTH19 Table 1: {kind}: The RVM's error is lower than the SVM's on {', '.join(lower)}. In "
+        "KTH19's own table the RVM is the better one on Waveform (0.08, SVM 0.33), so that its "
+        '"in all categories" is not true of its own numbers.'
+    )
+    fast = means(results, ("RVMF", *EARLY), "vectors")
+    wrong = unit * means(results, ("RVMF", *EARLY), "error")
+    told = [
+        f"{name}: {', '.join(f'{v:.3g} ({e:.3g})' for v, e in zip(*both, strict=True))}; KTH19 "
+        f"{papers[name][1]:g} ({papers[name][0]:g})"
+        for name, *both in zip(results, fast, wrong, strict=True)
+    ]
+    report.note(
+        f"KTH19 Table 1: {kind}: Our fast RVM is not far sparser than the RVM, for both climb to "
+        "an optimum of the same evidence, until no step gains 0.01 nats. KTH19 puts the difference "
+        'down to "the threshold for pruning α" and "the criteria for convergence". If ours stops '
+        "where no step gains 0.01, 1 or 10 nats, it has these vectors (errors): "
+        f"{'. '.join(told)}."
+    )
+
+
+def name_misses(report: Report, kind: str) -> None:
+    """Which numbers of the RVMs agree with the reading of γ, and which do not."""
+    found: dict[str | None, list[str]] = {"agrees": [], "better": [], "short": []}
+    for value in report.values:
+        if value.row == TABLES[0] and isinstance(value.paper, float) and ", RVM" in value.name:
+            found[value.verdict].append(value.name)
+    agreeing, better, short = ("; ".join(names) or "none" for names in found.values())
+    report.note(
+        'KTH19 Table 1: KTH19 says "For all data sets (and tables) the RBF kernel with γ = 2 was '
+        'used". The SVM has it here, the RVMs have exp(-d²/2²), which is our reading, chosen by '
+        "numbers that are marked as fitted and not compared. With it, of the other numbers of the "
+        f"{kind} RVMs, to a tenth agree: {agreeing}. Lower than KTH19's, so not those of its "
+        f"machine either: {better}. Missed: {short}."
+    )

@@ -12,6 +12,7 @@ import time
 import warnings
 
 import numpy as np
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
@@ -20,7 +21,16 @@ from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from experiments._report import BLUE, GREY, ORANGE, Options, Report, new_figure, repeat
-from experiments.tipping2001._regression import MACHINES, NUMBERS, TASKS, one
+from experiments.quinonero2004._schedule import LINE_SEARCHES, Schedule
+from experiments.tipping2001._regression import (
+    COSTS,
+    MACHINES,
+    NUMBERS,
+    SVM_WIDTHS,
+    TASKS,
+    TUBES,
+    one,
+)
 from sparsebayes import RVR
 from sparsebayes.basis import RBF, Polynomial
 from sparsebayes.datasets import make_friedman1
@@ -83,10 +93,10 @@ def etas(scale: Array | float, n_features: int) -> Array:
 def one_plane(seed: int, repetition: int) -> tuple[float, ...]:
     """Errors and functions of SVM and RVM, the plain RVM's error; noise, η, evidence, weights.
 
-    The evidence is that beyond the same model without quadratic terms.
+    The evidence is that beyond the same model without quadratic terms, whose η1 follows it.
     """
     X, y = plane(seed, repetition)
-    machine, model = fit_svm(X, y, repetition), fit(X, y)
+    machine, model, linear = fit_svm(X, y, repetition), fit(X, y), fit(X, y, 1)
     weights = np.zeros(len(X) + 1 + len(TERMS))
     weights[model.relevance_] = model.weights_
     return (
@@ -97,7 +107,8 @@ def one_plane(seed: int, repetition: int) -> tuple[float, ...]:
         rms(fit_plain(X, y), GRID, truth(GRID)),
         np.sqrt(model.noise_variance_),
         *etas(scales(model.basis_), 2),
-        model.log_evidence_ - fit(X, y, 1).log_evidence_,
+        model.log_evidence_ - linear.log_evidence_,
+        etas(scales(linear.basis_), 2)[0],
         *weights[-len(TERMS) :],
     )
 
@@ -124,6 +135,38 @@ def by_route(solver: str, seed: int, repetition: int) -> tuple[float, float]:
         warnings.simplefilter("ignore", ConvergenceWarning)
         pipeline.fit(X, y)
     return pipeline[-1].log_evidence_, rms(pipeline, X_test, f_test) ** 2
+
+
+def by_schedule(seed: int, repetition: int) -> tuple[float, float, float, float]:
+    """Log evidence, mean squared error, vectors and cycles, α and η in turns (T01 appendix C)."""
+    X, y, X_test, f_test = friedman(seed, repetition)
+    scaler, mean = StandardScaler().fit(X), y.mean()
+    with threadpool_limits(1):
+        model = Schedule(ard=True).fit(scaler.transform(X), y - mean)
+    error = np.mean((mean + model.predict(scaler.transform(X_test)) - f_test) ** 2)
+    return model.evidence, float(error), len(model.weights), model.cycles
+
+
+def without_bias(seed: int, repetition: int) -> float:
+    """Our log evidence of the model of `by_schedule`."""
+    X, y, *_ = friedman(seed, repetition)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = RVR(adapt="ard", bias=False, calibrate=None)
+        return float(model.fit(StandardScaler().fit_transform(X), y).log_evidence_)
+
+
+def by_tube(tube: float, seed: int, repetition: int) -> tuple[float, int]:
+    """Mean squared error and vectors of an SVM with this ε, the rest by cross-validation."""
+    X, y, X_test, f_test = friedman(seed, repetition)
+    widths = np.array(SVM_WIDTHS) * np.sqrt(X.shape[1] / 2)
+    machine = TransformedTargetRegressor(
+        make_pipeline(StandardScaler(), SVR(epsilon=tube)), transformer=StandardScaler()
+    )
+    grid = {"regressor__svr__C": COSTS, "regressor__svr__gamma": 0.5 / widths**2}
+    folds = KFold(5, shuffle=True, random_state=repetition)
+    best = GridSearchCV(machine, grid, cv=folds).fit(X, y).best_estimator_
+    return rms(best, X_test, f_test) ** 2, len(best.regressor_[-1].support_)
 
 
 def one_friedman(start: float, seed: int, repetition: int) -> tuple[float, ...]:
@@ -173,43 +216,42 @@ def _tables(report: Report, values: Array) -> None:
     report.add("SVM: RMS error", None, values[:, 0])
     report.add("RVM: RMS error", None, values[:, 2])
     report.note(
-        "T01 Table 1: the caption says RMS errors, which its values cannot be: each weight that "
-        "100 values with noise 0.1 determine costs 0.01, so 8 functions some 0.028. As mean "
-        f"squares they could. RMS errors at the median: SVM {np.median(values[:, 0]):.4f}, RVM "
+        "T01 Table 1: The caption says RMS errors, which its values cannot be: 8 weights that 100 "
+        f"values with noise 0.1 determine err by 0.1·√(8/100) = {0.1 * np.sqrt(8 / 100):.3f}. As "
+        "mean squares they could be. RMS errors at the median: SVM "
+        f"{np.median(values[:, 0]):.4f}, RVM "
         f"{np.median(values[:, 2]):.4f} ({values[:, 2].min():.4f} to {values[:, 2].max():.4f}). "
         "T01 states neither the inputs nor the SVM's C and ε; its numbers are of one draw, so what "
         "it says of them is compared."
     )
     report.row = "T01 Table 2"
-    weights = values[:, 9:]
+    weights = values[:, 10:]
     told = f"{PAPER_WEIGHT:g} (one draw)"
     report.add(f"RVM: weight of {TERMS[LINEAR]}", told, weights[:, LINEAR])
     report.add("RVM: η1 × 10⁴", "997 (one draw)", ETA * values[:, 6])
     report.add("RVM: η2 × 10⁴", "2 (one draw)", ETA * values[:, 7])
-    report.claim(
-        f"the weight of {TERMS[LINEAR]} is a good approximation of the true 0.1: within a tenth on "
-        "most draws",
-        bool(np.mean(np.abs(weights[:, LINEAR] - 0.1) <= 0.01) > 0.5),
-        len(values),
+    others = [k for k in range(len(TERMS)) if k != LINEAR]
+    pruned = weights[:, others] == 0
+    for k in others:
+        report.add(f"RVM: weight of {TERMS[k]}", "0 (one draw)", weights[:, k])
+    report.shown(
+        f"the weight of {TERMS[LINEAR]} is a good approximation of the true 0.1: within a tenth",
+        np.abs(weights[:, LINEAR] - 0.1) <= 0.01,
     )
-    report.claim(
-        f"η2 ≪ η1: at least {MUCH:g} times less on every draw",
-        bool(np.all(MUCH * values[:, 7] <= values[:, 6])),
-        len(values),
+    report.shown("all other candidates have been pruned", pruned.all(axis=1))
+    report.shown(f"η2 ≪ η1: at least {MUCH:g} times less", MUCH * values[:, 7] <= values[:, 6])
+    told = ", ".join(
+        f"{TERMS[k]} {share:.0%}" for k, share in zip(others, pruned.mean(0), strict=True)
     )
-    for k, term in enumerate(TERMS):
-        if k != LINEAR:
-            report.add(f"RVM: weight of {term}", "0", weights[:, k])
-            share = float(np.mean(weights[:, k] == 0))
-            report.claim(f"{term} is pruned on most draws ({share:.0%})", share > 0.5, len(values))
-    gain = values[:, 8]
+    gain, (eta, plain) = values[:, 8], ETA * values[:, [6, 9]].T
     report.note(
-        "T01 Table 2: T01's numbers are of one draw. With the quadratic terms among the candidates "
-        f"the log evidence is higher by {np.median(gain):.2f} at the median, and on "
+        "T01 Table 2: T01's numbers are of one draw, so what it says of them is asked of each of "
+        f"ours. Pruned are: {told} of the draws. With the quadratic terms among the candidates the "
+        f"log evidence is higher by {np.median(gain):.2f} at the median, and on "
         f"{np.mean(gain > 0):.0%} of the draws, so the evidence prefers to keep x1²: it bends the "
-        f"background a little (a weight of {np.mean(weights[:, TERMS.index('x1²')]):.4f} in the "
-        "mean), and the Gaussians that are left to describe the sinc are then wider: η1 is smaller "
-        "than T01's. The errors are in Table 1."
+        f"background a little (a weight of {weights[:, TERMS.index('x1²')].mean():.4f} in the "
+        f"mean). η1 × 10⁴ is {eta.min():.0f} to {eta.max():.0f}; its mean is {plain.mean():.0f} "
+        f"without quadratic terms, {eta.mean():.0f} with them: they are not why T01's is larger."
     )
 
 
@@ -248,7 +290,7 @@ def _friedman(options: Options, report: Report, count: int) -> dict[float, Array
         plain[name] = np.mean([f.error for f in found])
         report.add(f"{name}: MSE", task.error[at], [f.error for f in found], best="low")
         report.add(f"{name}: vectors", task.vectors[at], [f.vectors for f in found], best="low")
-    eta = {}
+    eta, errors = {}, list[str]()
     for start in STARTS:
         compared = start == DEFAULT
         report.row = "T01 η-RVM of 4.4.1" if compared else ""
@@ -272,19 +314,22 @@ def _friedman(options: Options, report: Report, count: int) -> dict[float, Array
                 bool(np.all(high < low)),
                 count,
             )
-        report.note(
-            f"{'T01 η-RVM of 4.4.1: ' * compared}{label}: MSE {np.median(values[:, 0]):.3f} at the "
-            f"median, {values[:, 0].min():.3f} to {values[:, 0].max():.3f}; the largest η of an "
-            f"input without effect is {np.median(high / low):.2g} × the smallest of one with "
-            "effect."
-        )
+        errors.append(f"{values[:, 0].mean():.3f} (start {start:g} × default)")
+        if compared:
+            report.note(
+                f"T01 η-RVM of 4.4.1: {label}: MSE {np.median(values[:, 0]):.3f} at the median, "
+                f"{values[:, 0].min():.3f} to {values[:, 0].max():.3f}; the largest η of an input "
+                f"without effect is {np.median(high / low):.2g} × the smallest of one with effect."
+            )
         eta[start] = values[:, 3:]
-    _routes(options, report, count)
+    report.row = "T01 η-RVM of 4.4.1"
+    _routes(options, report, count, errors)
+    _tubes(options, report, count)
     report.note("Relevance vectors are kernel functions; the bias is not counted.")
     return eta
 
 
-def _routes(options: Options, report: Report, count: int) -> None:
+def _routes(options: Options, report: Report, count: int, errors: list[str]) -> None:
     """Why the error is larger than T01's: whether a better optimum is missed."""
     found = {}
     for solver in ROUTES:
@@ -292,14 +337,46 @@ def _routes(options: Options, report: Report, count: int) -> None:
         label = f"Friedman #1, {solver}"
         found[solver] = np.array(repeat(by_route, tasks, jobs=options.jobs, label=label))
     (ours, error), (other, its_error) = (values.T for values in found.values())
+    draws = [(options.seed, i) for i in range(count)]
+    turns = repeat(by_schedule, draws, jobs=options.jobs, label="Friedman #1, α and η in turns")
+    evidence, turned, vectors, cycles = np.array(turns).T
+    plain = repeat(without_bias, draws, jobs=options.jobs, label="Friedman #1, without a bias")
+    higher = evidence - np.array(plain)
+    report.add("η-RVM, α and η in turns: MSE", None, turned)
+    report.add("η-RVM, α and η in turns: vectors", None, vectors)
     report.note(
-        "T01 η-RVM of 4.4.1: the search does not stop short of a better optimum that we know of: "
-        f"from all functions by MacKay's updates the evidence ends {np.mean(ours - other):.1f} "
-        f"nats lower in the mean, more than 1 nat higher on {int(np.sum(other > ours + 1.0))} of "
-        f"{count} draws, with a mean squared error of {its_error.mean():.3f} (ours: "
-        f"{error.mean():.3f}). What T01 did to reach 0.27, for how long and from which widths, it "
-        "does not tell. The SVM's vectors follow the ε that is cross-validated, on a grid that T01 "
-        "does not print."
+        f"T01 η-RVM of 4.4.1: The start is not the reason of the larger error: {', '.join(errors)} "
+        "in the mean over the draws. Nor is it the solver: from all functions by MacKay's updates "
+        f"the evidence ends {np.mean(ours - other):.1f} nats lower in the mean, more than 1 nat "
+        f"higher on {int(np.sum(other > ours + 1.0))} of {count} draws, with a mean squared error "
+        f"of {its_error.mean():.3f} (ours: {error.mean():.3f})."
+    )
+    report.note(
+        'T01 η-RVM of 4.4.1: T01 chose "to interleave those updates [of α] with a few cycles (e.g. '
+        '1 to 5) of optimisation of η using a simple hill-climbing method", and found that "the '
+        'exact quality of results is somewhat dependent on the ratio" of the two. So tried here, '
+        f"from the default width with {LINE_SEARCHES} line searches along conjugate gradients "
+        f"after each update, the mean squared error is {turned.mean():.3f} with "
+        f"{vectors.mean():.1f} vectors, after {cycles.mean():.0f} cycles in the mean. The log "
+        f"evidence ends {higher.mean():.1f} nats higher than ours of the same model, without a "
+        f"bias, and is higher on {int(np.sum(higher > 0))} of {count} draws: there are higher "
+        "optima than ours, with larger errors, and this schedule is not why T01's error is lower. "
+        "Its start, its number of cycles and its draws T01 does not tell."
+    )
+
+
+def _tubes(options: Options, report: Report, count: int) -> None:
+    """Why the SVM has more vectors than T01's."""
+    told = []
+    for tube in TUBES:
+        tasks = [(tube, options.seed, i) for i in range(count)]
+        label = f"Friedman #1, SVM, ε = {tube:g}"
+        error, vectors = np.array(repeat(by_tube, tasks, jobs=options.jobs, label=label)).T
+        told.append(f"{vectors.mean():.0f} vectors and MSE {error.mean():.2f} with ε = {tube:g}")
+    report.note(
+        "T01 η-RVM of 4.4.1: The SVM's vectors follow ε, here in units of the targets' standard "
+        f"deviation: {', '.join(told)}. T01 chose it by cross-validation on a grid that "
+        "it does not print, and 116.6 vectors lie inside this range."
     )
 
 

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from experiments.__main__ import main
-from experiments.kth2019 import regression
+from experiments._classification import Score
+from experiments.kth2019 import _figures, _tables, _updates, classification, regression
+from sparsebayes.basis import RBF
 from tests.experiments.records import numbers
+
+ALL = (*regression.MACHINES, *_tables.EARLY)
 
 
 @pytest.fixture
@@ -33,13 +37,13 @@ def test_folds_are_in_order_and_machines_are_those_of_the_tables():
     error = np.mean((expected.predict(X[:6]) - y[:6]) ** 2)
     np.testing.assert_allclose(scores["SVM"].error, error)
     assert scores["RVM"].vectors == scores["RVM*"].vectors < scores["SVM"].vectors
-    kernel = regression.RBF(regression.SVM_LENGTH_SCALE).fit(X).columns(X[:1])[0]
+    kernel = RBF(_tables.SVM_LENGTH_SCALE).fit(X).columns(X[:1])[0]
     np.testing.assert_allclose(kernel, np.exp(-regression.GAMMA * (X[:, 0] - X[0, 0]) ** 2))
 
 
 def test_a_copied_row_and_times_of_another_computer_are_not_compared():
     report = regression.Report("")
-    score = {name: [regression.Score(1.0, 2, 3.0)] for name in regression.MACHINES}
+    score = {name: [regression.Score(1.0, 2, 3.0)] for name in ALL}
     for task in regression.TASKS:
         if task.name in ("Friedman 2", "Friedman 3"):
             regression._add(report, task, score)
@@ -48,14 +52,61 @@ def test_a_copied_row_and_times_of_another_computer_are_not_compared():
     assert not any("Friedman 3" in name or "fit time" in name for name in compared)
 
 
-def test_a_misprint_is_not_compared():
+def test_a_misprint_and_what_a_choice_was_made_by_are_not_compared():
     report = regression.Report("")
-    score = {name: [regression.Score(1.0, 2, 3.0)] for name in regression.MACHINES}
-    (airfoil,) = (task for task in regression.TASKS if task.name == "Airfoil")
-    regression._add(report, airfoil, score)
+    score = {name: [regression.Score(1.0, 2, 3.0)] for name in ALL}
+    for task in regression.TASKS:
+        if task.name in ("sinc", "Airfoil"):
+            regression._add(report, task, score)
     compared = {value.name for value in report.values if value.verdict}
-    assert "Airfoil, RVM: vectors" in compared
-    assert "Airfoil, SVM: vectors" not in compared
+    assert {"Airfoil, RVMF: vectors", "Airfoil, RVM: MSE", "sinc, RVM: vectors"} <= compared
+    left = {"Airfoil, SVM: vectors", "Airfoil, RVM: vectors", "sinc, SVM: vectors"}
+    assert not left & compared
+
+
+def test_made_up_data_and_what_chose_the_kernel_are_not_compared():
+    report = classification.Report("")
+    names = (*classification.MACHINES, *_tables.EARLY)
+    score = {name: [Score(1.0, 2, 2, seconds=3.0)] for name in names}
+    for task in classification.TASKS:
+        if task.name in ("linear", "Waveform"):
+            classification._add(report, task, score)
+    compared = {value.name for value in report.values if value.verdict}
+    assert {"Waveform, RVM: vectors", "Waveform, RVMF: error"} <= compared
+    assert "Waveform, RVM: error" not in compared
+    assert not any("linear" in name for name in compared)
+
+
+def test_misses_of_the_reading_are_named():
+    report = regression.Report("", row="KTH19 Table 1")
+    report.add("a, RVM: MSE", 1.0, 1.05, best="low")
+    report.add("b, RVMF: vectors", 10.0, 20.0, best="low")
+    report.add("c, RVM: vectors", 10.0, 2.0, best="low")
+    report.add("d, SVM: vectors", 10.0, 20.0, best="low")
+    report.add("e, RVM: vectors", "10 (fitted)", 20.0, best="low")
+    _tables.name_misses(report, "regression")
+    (note,) = report.notes
+    assert "agree: a, RVM: MSE. " in note and "either: c, RVM: vectors. " in note
+    assert note.endswith("Missed: b, RVMF: vectors.")
+
+
+def test_the_printed_updates_end_near_our_optimum():
+    X, y = _figures.cosine(0, 40)
+    assert np.array_equal(X, regression.cosine(0, 40)[0])
+    path = [count for count, _ in _updates.left(RBF(0.5), X, y)]
+    assert path[0] == 40 and np.all(np.diff(path) <= 0)
+    ours = len(_figures.fit_cosine(X, y, 0.5).relevance_vectors_)
+    assert abs(path[-1] - ours) <= 2
+    early, late, stopped = _updates.counts(RBF(0.5), X, y, (5, 10**6), 0.1)
+    assert early == path[4] and early > late == stopped >= path[-1]
+
+
+def test_the_fast_one_is_sparser_if_it_stops_early():
+    X, y = regression.cosine(0, 40)
+    vectors = [
+        len(regression.make(name).fit(X, y).relevance_vectors_) for name in ("RVMF", *_tables.EARLY)
+    ]
+    assert vectors == sorted(vectors, reverse=True) and vectors[0] > vectors[-1]
 
 
 def test_one_climb_ends_where_no_step_gains():

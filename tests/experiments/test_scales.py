@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from experiments.__main__ import main
 from experiments.quinonero2004 import mackey_glass
-from experiments.rasmussen2005 import losses
+from experiments.rasmussen2005 import losses, predictive
 from experiments.tipping2001 import _regression, scales
 from sparsebayes.datasets import loaders
 from tests.experiments import records
@@ -61,6 +61,28 @@ def test_etas_are_those_of_the_papers_kernel():
     assert_allclose(scales.etas(2.0, 3), np.full(3, 0.125))
 
 
+def test_vectors_of_the_svm_follow_its_tube(monkeypatch):
+    monkeypatch.setattr(scales, "SVM_WIDTHS", (2.0,))
+    monkeypatch.setattr(scales, "COSTS", (10.0,))
+    (narrow_error, many), (wide_error, few) = (scales.by_tube(e, 0, 0) for e in (0.03, 0.4))
+    assert few < 0.5 * many
+    assert 0.5 < wide_error / narrow_error < 2
+
+
+def test_error_bars_of_functions_without_bound_grow():
+    X = predictive.INPUTS
+    y = np.sin(X[:, 0])
+    for name, basis in predictive.BASES.items():
+        machine = predictive.Machine.fit(basis, X, y)
+        near, away, beyond = (
+            machine.predict(at)[1].max() for at in (X, predictive.EDGES, predictive.BEYOND)
+        )
+        if name == "localised":
+            assert beyond == away < near
+        else:
+            assert near < away < 1.2 * near < beyond
+
+
 @pytest.mark.parametrize("name", ["Boston", "KIN40K"])
 def test_partitions_hold_each_sample_once(name, data):
     parts = [losses.SETS[name](0, i, False) for i in range(10 if name == "Boston" else 3)]
@@ -101,6 +123,7 @@ def test_scales_of_one_draw(tmp_path, monkeypatch):
     monkeypatch.setattr(scales, "SVM", {"C": (10.0,), "epsilon": (0.1,)})
     for name, some in (("WIDTHS", (2.0,)), ("SVM_WIDTHS", (2.0,)), ("COSTS", (10.0,))):
         monkeypatch.setattr(_regression, name, some)
+        monkeypatch.setattr(scales, name, some, raising=False)
     arguments = ["--repetitions", "1", "--results", str(tmp_path / "r")]
     assert main(["tipping2001.scales", *arguments]) == 0
     ours = records.numbers(tmp_path / "r", "tipping2001.scales")
@@ -108,6 +131,7 @@ def test_scales_of_one_draw(tmp_path, monkeypatch):
     assert abs(ours["RVM: weight of x2"] - 0.1) < 0.01
     assert ours["RVM: RMS error"] < 0.5 * ours["SVM: RMS error"]
     assert ours["η-RVM: MSE"] < 0.8 < ours["RVM: MSE"]
+    assert ours["η-RVM: MSE"] < ours["η-RVM, α and η in turns: MSE"] < ours["RVM: MSE"]
     assert len(list((tmp_path / "r").glob("*.png"))) == 2
 
 
