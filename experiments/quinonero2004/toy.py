@@ -182,14 +182,14 @@ def _ridges(report: Report, found: list[Ridge], seed: int) -> None:
     report.note(
         f"QC04 Fig. 2.1: The largest test errors of {of} draws are {errors[:, 0].max():.3f} "
         f"without regularisation and {errors[:, 1].max():.3f} with λ = 1, below the printed "
-        f"{limits[0]:g} and {limits[1]:g}. What the evidence finds does not depend on test data, and there the "
-        "thesis' draw is one like ours, so its test errors are likely to be of another unit, and "
-        "as numbers they are not compared. Over the variance of the test targets, "
-        f"{power:.3f}, ours are as small as both on {np.mean(both[0]):.0%} of the draws with λ = 1 "
-        f"and on {np.mean(both[1]):.0%} with λ = {RIDGES[2]:g}. The thesis calls 0.1057 'fairly "
-        f"close to our initial guess', so that its figure may show λ = {RIDGES[2]:g}, not the 1 of "
-        f"its caption. These ridges err less than no ridge on {np.mean(better):.0%} (λ = 1) and "
-        f"{np.mean(other):.0%} (λ = {RIDGES[2]:g}) of the draws."
+        f"{limits[0]:g} and {limits[1]:g}. What the evidence finds does not depend on test data, "
+        "and there the thesis' draw is one like ours, so its test errors are likely to be of "
+        "another unit, and as numbers they are not compared. Over the variance of the test "
+        f"targets, {power:.3f}, ours are as small as both on {np.mean(both[0]):.0%} of the draws "
+        f"with λ = 1 and on {np.mean(both[1]):.0%} with λ = {RIDGES[2]:g}. The thesis calls 0.1057 "
+        f"'fairly close to our initial guess', so that its figure may show λ = {RIDGES[2]:g}, not "
+        "the 1 of its caption. These ridges err less than no ridge on "
+        f"{np.mean(better):.0%} (λ = 1) and {np.mean(other):.0%} (λ = {RIDGES[2]:g}) of the draws."
     )
     report.draw(_figure_ridge(seed), "fig2_1")
 
