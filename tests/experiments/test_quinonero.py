@@ -14,6 +14,7 @@ from experiments.quinonero2004 import (
     adaptive_widths,
     local_minima,
     noisy_inputs,
+    subspace_kin40k,
     subspace_mackey_glass,
     toy,
 )
@@ -110,6 +111,28 @@ def test_both_algorithms_as_printed_end_alike(bumps):
     assert columns[:, grown.active] @ grown.mean == pytest.approx(
         columns[:, whole.active] @ whole.mean, abs=0.1
     )
+
+
+@pytest.mark.parametrize("label", [name for name, row in subspace_kin40k.SOLVERS.items() if row[0]])
+def test_algorithms_of_the_thesis_let_functions_in(label, bumps, monkeypatch):
+    columns, y = bumps
+    monkeypatch.setattr(subspace_kin40k, "LAST_CYCLES", 3)
+    path = list(subspace_kin40k.states(label, columns, y, 0))
+    sizes = [state.active.size for state in path]
+    assert sizes[0] == 50 and 0 < sizes[-1] < 50  # there are fewer than are let in at a time
+    assert path[-1].evidence > path[0].evidence
+    *_, ours = _ssem.batch(columns, y)
+    assert path[-1].evidence == pytest.approx(ours.evidence, rel=0.05)
+
+
+def test_functions_are_let_in_a_few_at_a_time(bumps):
+    columns, y = bumps
+    machine, queue = _ssem.Machine(columns, y), np.arange(50)
+    some = [s.active.size for s in subspace_kin40k.grown(machine, queue, n_add=5, cycles=2)]
+    assert some[:2] == [5, 5] and 5 < some[2] <= 10
+    machine = _ssem.Machine(columns, y)
+    sizes = [s.active.size for s in subspace_kin40k.fixed(machine, queue, size=8)]
+    assert sizes[0] == 8 and max(sizes) == 8
 
 
 def test_direct_search_finds_the_top():
