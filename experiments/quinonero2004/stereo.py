@@ -207,21 +207,21 @@ def _places(report: Report, results: list) -> None:
         all(_trend(values) >= TREND for values in depths.values()), of,
     )  # fmt: skip
     report.claim(
-        f"no method has a trend by excentricity (rank correlation below {TREND:g})",
+        f"no method has a trend by eccentricity (rank correlation below {TREND:g})",
         all(abs(_trend(values)) < TREND for values in rings.values()), of,
     )  # fmt: skip
     lower = {name: int(np.sum(values < rings[BUNDLE])) for name, values in rings.items()}
     processes = [name for name in PAPER if name != BUNDLE]
     report.claim(
-        "the processes err less than the calibration at almost all excentricities (all but one)",
+        "the processes err less than the calibration at almost all eccentricities (all but one)",
         min(lower[name] for name in processes) >= N_RINGS - 1, of,
     )  # fmt: skip
     plain, turned = (depths[f"polynomial, {end}"] for end in ("scaled", "transformed"))
     report.note(
-        f"QC04 F Table 1: of {N_RINGS} rings of excentricity, a process errs less than the "
+        f"QC04 F Table 1: of {N_RINGS} rings of eccentricity, a process errs less than the "
         "calibration in "
         + ", ".join(f"{lower[name]} ({name})" for name in processes)
-        + ". Rank correlation of error and excentricity: "
+        + ". Rank correlation of error and eccentricity: "
         + ", ".join(f"{_trend(values):.2f} ({name})" for name, values in rings.items())
         + f". At {DEPTHS[0]:g} mm the polynomial errs by {plain[0]:.3f} mm with scaled inputs and "
         f"by {turned[0]:.3f} with transformed ones, at {DEPTHS[-1]:g} mm by {plain[-1]:.3f} and "
