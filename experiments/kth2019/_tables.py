@@ -6,6 +6,11 @@ most sets. Its RVM had another kernel: on Waveform it errs by 8 %, the SVM by 33
 whose kernel has a width, ``exp(-d²/r²)``; with r = 2 ours errs by 8 % there, and on cos and Airfoil
 it has about as many vectors. So the RVMs have r = 2, a reading of ours, and these numbers, by which
 it was chosen, are not compared. `name_misses` tells where it fails.
+
+"The same threshold values for removing α and determining convergence were fixed" for all sets, but
+KTH19 does not state them. Our fast RVM ends where no step gains `STOP`; this is the decade with
+which it has about KTH19's number of vectors on the regression sets, where they are therefore not
+compared. What it gives on the classification sets is.
 """
 
 from __future__ import annotations
@@ -23,10 +28,8 @@ SVM_LENGTH_SCALE = 0.5  # γ = 2
 TABLES_LENGTH_SCALE = 2.0**0.5  # r = 2
 TABLES = "KTH19 Table 1", "KTH19 Table 2"
 FAR_SPARSER = 0.5  # the part of the slow RVM's vectors below which the fast one is far sparser
-EARLY = {
-    "RVMF, gains of 1 nat": 1.0,
-    "RVMF, gains of 10 nats": 10.0,
-}  # stopped where steps gain less
+STOP = 1.0  # nats
+OTHER_STOPS = {f"RVMF, gains of {gain:g} nats": gain for gain in (0.01, 0.1, 10.0)}
 Results = Mapping[str, Mapping[str, list[Any]]]  # by data set and machine
 
 
@@ -75,7 +78,7 @@ def claim_of_both(report: Report, kind: str, results: Results) -> None:
 def note_claims(
     report: Report, kind: str, results: Results, papers: Mapping[str, Any], unit: float = 1.0
 ) -> None:
-    """Why these do not hold; `papers` has KTH19's errors and vectors of RVMF by data set.
+    """What other stops would give; `papers` has KTH19's errors and vectors of RVMF by data set.
 
     `unit` is that of our errors in KTH19's.
     """
@@ -86,20 +89,33 @@ def note_claims(
         "KTH19's own table the RVM is the better one on Waveform (0.08, SVM 0.33), so that its "
         '"in all categories" is not true of its own numbers.'
     )
-    fast = means(results, ("RVMF", *EARLY), "vectors")
-    wrong = unit * means(results, ("RVMF", *EARLY), "error")
+    stops = {"RVMF": STOP} | OTHER_STOPS
+    names = sorted(stops, key=stops.__getitem__)
+    fast = means(results, names, "vectors")
+    wrong = unit * means(results, names, "error")
     told = [
         f"{name}: {', '.join(f'{v:.3g} ({e:.3g})' for v, e in zip(*both, strict=True))}; KTH19 "
         f"{papers[name][1]:g} ({papers[name][0]:g})"
         for name, *both in zip(results, fast, wrong, strict=True)
     ]
+    gains = ", ".join(f"{stops[name]:g}" for name in names)
     report.note(
-        f"KTH19 Table 1: {kind}: Our fast RVM is not far sparser than the RVM, for both climb to "
-        "an optimum of the same evidence, until no step gains 0.01 nats. KTH19 puts the difference "
-        'down to "the threshold for pruning α" and "the criteria for convergence". If ours stops '
-        "where no step gains 0.01, 1 or 10 nats, it has these vectors (errors): "
-        f"{'. '.join(told)}."
+        f"KTH19 Table 1: {kind}: That the fast RVM is far sparser than the RVM KTH19 puts down to "
+        '"the threshold for pruning α" and "the criteria for convergence". It states neither: '
+        f"ours ends where no step gains {STOP:g} nat, the decade that comes nearest to KTH19's "
+        "vectors on the regression sets, which are not compared. Where both climb to the end, "
+        "they end in optima of the same evidence, and the fast one is not the sparser one. "
+        f"Vectors (errors) with stops at gains of {gains}: {'. '.join(told)}."
     )
+
+
+def nearest_stop(results: Results, vectors: Mapping[str, float]) -> dict[float, float]:
+    """By how much log vectors of RVMF are off, the mean over the sets, for each stop."""
+    stops = {"RVMF": STOP} | OTHER_STOPS
+    found = means(results, list(stops), "vectors")
+    paper = np.array([vectors[name] for name in results])[:, None]
+    off = np.abs(np.log((found + 0.5) / (paper + 0.5))).mean(axis=0)  # some keep no function
+    return dict(sorted(zip(stops.values(), off.tolist(), strict=True)))
 
 
 def name_misses(report: Report, kind: str) -> None:

@@ -57,7 +57,7 @@ BASE, OURS = "the batch method", "SSEM as printed"
 PAPER = {(100, "processor time"): "> 1", (2400, "processor time"): "≈ 0.1"} | {
     (n, "processor time"): "< 1" for n in SIZES[1:-1]
 }
-LARGE, FEWER = 1600, 3  # examples from which on there are fewer repetitions
+LARGE, FEWER = 1600, 5  # examples from which on there are fewer repetitions
 TENTH = 10**-0.5  # less than this is nearer to a tenth than to one
 EQUAL = 1.1  # times that differ by a tenth agree, as elsewhere
 CLOSE = 0.1  # part of the climb that may separate the two ends of Fig. 2

@@ -23,7 +23,7 @@ CONSTRUCTED = [
     ("engine.Sequential", "n_restarts", "nan"),
     ("engine.Sequential", "policy", "None"),
     ("engine.Smoothness", "c", "''"),
-    ("engine.Subspace", "n_add", "None"),
+    ("engine.Subspace", "n_add", "-1"),
     ("forecasting.Forecaster", "estimator", "2"),
     ("forecasting.Forecaster", "pool", "-1"),
     ("gp.LeaveOneOutGPR", "alpha", "-1"),

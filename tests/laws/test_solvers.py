@@ -283,6 +283,22 @@ def test_subspace_names_a_bad_parameter(size):
         Subspace(n_add=size)
 
 
+@pytest.mark.parametrize(("n_functions", "drawn"), [(400, 59), (800, 80), (3000, 256)])
+def test_newton_draws_a_tenth_of_many_functions(n_functions, drawn):
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((30, n_functions))
+    target = matrix[:, :2].sum(axis=1) + 0.1 * rng.standard_normal(30)
+
+    def path(updates, n_add, tol):
+        problem = Exact(Dense(matrix), Flat(), Gaussian(target, np.ones(30), 0.01))
+        return fit(Subspace(n_add=n_add, updates=updates), problem, tol).path
+
+    usual = path("newton", None, TOL)
+    assert np.array_equal(usual, path("newton", drawn, TOL))
+    assert not np.array_equal(usual, path("newton", drawn - 20, TOL))
+    assert np.array_equal(path("em", None, 1.0), path("em", 59, 1.0))
+
+
 def test_a_collapse_is_recognised_and_the_default_stays_sane():
     # More random functions than samples: the evidence rises until the noise is gone.
     for name, solver in SOLVERS.items():

@@ -46,6 +46,8 @@ Array = np.ndarray
 Updates = Literal["auto", "newton", "mackay", "em"]
 
 _FEW = 300  # functions up to which other updates than Newton's take no time to speak of
+_DRAWN = 59  # one of the best 5 % is among so many with probability 0.95
+_DRAWN_SHARE = 10  # Newton's method draws one function in so many, and no more than `_POOL`
 _CYCLES = {"newton": 3, "mackay": 10, "em": 10}
 _POOL = 256  # functions in use besides the model; more are not worth the products among them
 _DEPTH = 0.1  # of the noise variance, at which functions enter
@@ -67,8 +69,9 @@ class Subspace(Solver[Problem]):
 
     Parameters
     ----------
-    n_add : int, default=59
-        Functions drawn at a time; 59 contain one of the best 5 % with probability 0.95.
+    n_add : int or None, default=None
+        Functions drawn at a time. None is 59, which contain one of the best 5 % with probability
+        0.95; for "newton" it is a tenth of all functions if that is more, but at most 256.
     n_cycles : int or None, default=None
         Updates of the precisions between draws; None is 3 for "newton" and else 10.
     size : int or None, default=None
@@ -98,13 +101,14 @@ class Subspace(Solver[Problem]):
     (True, True)
     """
 
-    n_add: int = 59
+    n_add: int | None = None
     n_cycles: int | None = None
     size: int | None = None
     updates: Updates = "auto"
 
     def __post_init__(self) -> None:
-        whole_number("n_add of Subspace", self.n_add)
+        if self.n_add is not None:
+            whole_number("n_add of Subspace", self.n_add)
         if self.n_cycles is not None:
             whole_number("n_cycles of Subspace", self.n_cycles)
         if self.size is not None:
@@ -115,15 +119,21 @@ class Subspace(Solver[Problem]):
         updates = self.updates
         if updates == "auto":
             updates = "newton" if problem.n_functions > _FEW else "mackay"
-        n_cycles = self.n_cycles or _CYCLES[updates]
-        return replace(self, updates=updates, n_cycles=n_cycles)._climb(problem, tol, rng)
+        drawn = problem.n_functions // _DRAWN_SHARE if updates == "newton" else 0
+        known = replace(
+            self,
+            updates=updates,
+            n_cycles=self.n_cycles or _CYCLES[updates],
+            n_add=self.n_add or min(max(_DRAWN, drawn), _POOL),
+        )
+        return known._climb(problem, tol, rng)
 
     def _climb(self, problem: Problem, tol: float, rng: np.random.Generator) -> Climb:
-        """Climb with the updates and their number known."""
+        """Climb with the updates, their number and that of the functions drawn known."""
         state = start(problem)
         yield Step(state)
         queue = rng.permutation(problem.n_functions)
-        size = max(_POOL, self.n_add, self.size or 0)
+        size = max(_POOL, self.n_add or 0, self.size or 0)
         for first in range(0, queue.size, size):
             pool = queue[first : first + size]
             if pool.size == queue.size:
@@ -141,7 +151,8 @@ class Subspace(Solver[Problem]):
     def _draws(self, problem: Problem, state: State, tol: float, queue: Array) -> Path:
         """Functions of the queue in turn, with updates after each draw."""
         while queue.size:
-            room = self.n_add if self.size is None else max(1, self.size - state.active.size)
+            room = self.n_add if self.size is None else self.size - state.active.size
+            room = max(1, room or 0)
             drawn, queue = queue[:room], queue[room:]
             state = self._lower(problem, state, drawn) or self._updated(
                 problem, _enter(problem, state, drawn, tol)

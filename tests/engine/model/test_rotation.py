@@ -283,3 +283,26 @@ def test_units_of_functions_do_not_change_what_is_rounding():
         rotation.include(np.arange(24))
         sizes.append(rotation.size)
     assert sizes == [sizes[0]] * 3 and sizes[0] < 12
+
+
+def test_what_is_asked_twice_is_found_once_and_never_for_another_state(wide):
+    problem, state, _ = wide
+    rotation = Rotation(problem.design.matrix, problem.sites.target)
+    asked = state.active, state.alpha, state.beta
+    first = rotation.factorise(*asked)
+    assert rotation.factorise(*asked) is first
+    for other in (
+        (state.active, 2.0 * state.alpha, state.beta),
+        (state.active, state.alpha, 2.0 * state.beta),
+        (state.active[::-1].copy(), state.alpha, state.beta),
+    ):
+        found = rotation.factorise(*other)
+        fresh = Rotation(problem.design.matrix, problem.sites.target)
+        fresh.include(state.active)
+        assert found is not first
+        assert_array_equal(found.factor, fresh.factorise(*other).factor)
+    again = rotation.factorise(*asked)
+    assert again is not first
+    assert_array_equal(again.factor, first.factor)
+    rotation.include(np.setdiff1d(np.arange(problem.n_functions), state.active)[:2])
+    assert rotation.factorise(*asked) is not again
