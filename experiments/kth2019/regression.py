@@ -236,7 +236,7 @@ def _add(report: Report, task: Task, scores: dict[str, list[Score]]) -> None:
         paper: float | str = f"{vectors:g} (Friedman 2's)" if task.copied else vectors
         if task.lost_digit and name == "SVM":
             paper = f"{vectors:g} (a digit lacks)"
-        elif name in ("RVMF", *task.fitted):
+        elif name in ("RVMF", *task.fitted) and not task.copied:
             paper = f"{vectors:g} (fitted)"
         report.add(f"{label}: vectors", paper, column(scores[name], "vectors"), best="low")
     add_times(report, task.name, TIMED, task.seconds, scores)
