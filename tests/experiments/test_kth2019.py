@@ -94,12 +94,17 @@ def test_misses_of_the_reading_are_named():
 def test_the_printed_updates_end_near_our_optimum():
     X, y = _figures.cosine(0, 40, reach=5.0)
     assert np.allclose(3 * X, _figures.cosine(0, 40)[0])
-    path = [count for count, _ in _updates.left(RBF(0.5), X, y)]
+    path = [update.vectors for update in _updates.left(RBF(0.5), X, y)]
     assert path[0] == 40 and np.all(np.diff(path) <= 0)
     ours = len(_figures.fit_cosine(X, y, 0.5).relevance_vectors_)
     assert abs(path[-1] - ours) <= 2
-    early, late, stopped = _updates.counts(RBF(0.5), X, y, (5, 10**6), 0.1)
+    early, late, stopped = _updates.counts(RBF(0.5), X, y, (5, 10**6))
     assert early == path[4] and early > late == stopped >= path[-1]
+    assert _updates.end(RBF(0.5), X, y).vectors == stopped
+    by_stop = _updates.vectors_by_stop(RBF(0.5), X, y)
+    assert by_stop[_updates.STOPS.index(_updates.STOP)] == stopped
+    assert by_stop == sorted(by_stop, reverse=True)
+    assert _updates.end(RBF(0.5), X, y, noise=0.3).sigma == pytest.approx(0.3)
 
 
 def test_the_fast_one_is_sparser_if_it_stops_early():
