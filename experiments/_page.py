@@ -63,8 +63,8 @@ def read(folder: Path, name: str) -> dict[str, Any] | None:
 
 
 def fresh(record: dict[str, Any], name: str) -> bool:
-    """Whether a record is of the code as it is."""
-    return record["state"] == _store.state_of(name)
+    """Whether a record is of the code as it is, or gives the same."""
+    return _store.holds(record["state"], name)
 
 
 def judged(folder: Path) -> Iterator[Judged]:
@@ -100,7 +100,9 @@ def page(found: list[Judged], pictures: str) -> str:
         "--results experiments/results` has stored. A number agrees within the printed spread or a "
         "tenth. What a document shows of one draw of noise, examples or chance holds if at least "
         "a tenth of our draws have it. A table or figure is short if more than a fifth of what is "
-        "compared is (`experiments/_verdicts.py`).",
+        "compared is (`experiments/_verdicts.py`). A row is stale if its experiment or the package "
+        "has changed since, but for changes of the package that leave its bits as they are "
+        "(`ALIKE` in `experiments/_store.py`).",
         "",
         f"{len(found)} tables and figures: {told}. If more than half of our draws had to have what "
         f"a document shows of one, {lenient} more would be short.",

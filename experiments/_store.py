@@ -22,11 +22,22 @@ from experiments import _code
 
 ROOT = _code.ROOT
 PACKAGES = "numpy", "scipy", "scikit-learn", "PyWavelets"
+# By a state of the package the one before it, which gives the same bits, as `python -m
+# tests.reference` tells of both, and the experiments in which it does not. What differs in the
+# first: Subspace by Newton's method drew 59 of more than 590 functions at a time.
+ALIKE = {"0377c75c7a76": ("205e2c481fef", ("quinonero2004.subspace_mackey_glass",))}
 
 
 def state_of(name: str) -> dict[str, str]:
     """What the results of an experiment depend on: the package, its module and its helpers."""
     return {"sparsebayes": _code.package(), "module": _code.experiment(name)}
+
+
+def holds(state: dict[str, str], name: str) -> bool:
+    """Whether what an experiment gave in this state is what it gives now."""
+    now = state_of(name)
+    before, but = ALIKE.get(now["sparsebayes"], ("", ()))
+    return state == now or (state == now | {"sparsebayes": before} and name not in but)
 
 
 def commit() -> str:

@@ -48,6 +48,25 @@ def test_nothing_is_kept_of_other_code(tmp_path, monkeypatch):
     assert first.path(unit, ("a", 1)) != path
 
 
+def test_a_result_holds_while_the_bits_are_the_same(monkeypatch):
+    monkeypatch.setattr(_store, "ALIKE", {"new": ("old", ("schmolck2008.table",))})
+    for package, name, holds in (
+        ("new", NAME, True),
+        ("old", NAME, True),
+        ("older", NAME, False),
+        ("new", "schmolck2008.table", True),
+        ("old", "schmolck2008.table", False),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(_code, "package", lambda package=package: package)
+            state = _store.state_of(name)
+        monkeypatch.setattr(_code, "package", lambda: "new")
+        assert _store.holds(state, name) is holds
+        assert not _store.holds(state | {"module": "changed"}, name)
+        monkeypatch.setattr(_code, "package", lambda: "newer")
+        assert _store.holds(state, name) is False
+
+
 def test_the_time_of_what_was_computed_before_counts(tmp_path):
     again = _store.Units(tmp_path, NAME)
     for count in (1, 2):
