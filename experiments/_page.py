@@ -91,7 +91,8 @@ def page(found: list[Judged], pictures: str) -> str:
     counts = {kind: 0 for kind in ("agrees", "better", "short", "missing")}
     for one in found:
         counts[one.verdict] += 1
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    words = {"agrees": "agree", "better": "are better", "short": "are short"}
+    told = ", ".join(f"{n} {words.get(kind, f'are {kind}')}" for kind, n in counts.items())
     lenient = sum(one.strict == "short" and one.verdict != "short" for one in found)
     parts = [
         "# The papers' tables and figures, made again",
@@ -103,6 +104,13 @@ def page(found: list[Judged], pictures: str) -> str:
         "compared is (`experiments/_verdicts.py`). A row is stale if its experiment or the package "
         "has changed since, but for changes of the package that leave its bits as they are "
         "(`ALIKE` in `experiments/_store.py`).",
+        "",
+        "In the tables, ± is a standard error over repetitions, and behind a verdict are the "
+        "numbers of what agrees, is better and is short. RVR, RVC, `Subspace` and the default are "
+        "ours; what is as printed is an algorithm as a document prints it, and the thesis' "
+        "schedule QC04's way to learn length scales. RVM* is the augmented RVM of RQ05, RVMF the "
+        "fast RVM of KTH19, SSEM the subspace EM of QC04. What a choice of ours was made by is "
+        "marked as fitted, and not compared.",
         "",
         f"{len(found)} tables and figures: {told}. If more than half of our draws had to have what "
         f"a document shows of one, {lenient} more would be short.",

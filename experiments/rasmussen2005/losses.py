@@ -252,9 +252,12 @@ def _figure(results: dict[str, Array]):
         for k, (ax, loss) in enumerate(zip(row, LOSSES, strict=True)):
             for partition in values:
                 ax.plot(MODELS, partition[:, k], ".-", color=BLUE, alpha=0.35)
+            ax.plot([], [], ".-", color=BLUE, alpha=0.35, label="a partition")
             ax.plot(MODELS, values[:, :, k].mean(axis=0), "D", color=BLUE, label="mean")
             paper = [PAPER[data_set][j][k] for j in range(len(MODELS))]
             ax.plot(MODELS, paper, "x", color=ORANGE, markersize=9, label="RQ05")
             ax.set(title=f"{data_set}, {loss}", xlim=(-0.3, 2.3))
-    axes[0, 0].legend(frameon=False)
+        row[0].set_ylabel("mean test loss")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     return figure

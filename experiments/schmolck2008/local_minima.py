@@ -205,7 +205,7 @@ def run(options: Options) -> Report:
             _beside(report, setting, ours, ends)
             _default(report, setting, task(i, options.seed), ends)
         if setting.row == SPLINES:
-            _others(report, i, options)
+            _others(report, i, options, ends)
     _claims(report, found, options.seed, options.jobs)
     report.note(
         f"Oversmoothed: a noise variance above {OVERSMOOTHED:g} times the true one. Objective: "
@@ -217,21 +217,22 @@ def run(options: Options) -> Report:
     return report
 
 
-def _others(report: Report, number: int, options: Options) -> None:
-    """How many runs are oversmoothed on other draws of the noise."""
+def _others(report: Report, number: int, options: Options, ends: list[End]) -> None:
+    """How many runs are oversmoothed on other draws of the noise than that of `ends`."""
+    noise = task(number, options.seed).noise
     seeds = [options.seed + 1 + k for k in range(2 if options.quick else OTHERS)]
     runs = min(RUNS, options.count(RUNS, 5))
     shares = []
     for seed in seeds:
         tasks = [(number, seed, k) for k in range(runs)]
-        ends = repeat(by_chance, tasks, jobs=options.jobs, label=f"draw {seed}")
-        limit = OVERSMOOTHED * task(number, seed).noise
-        shares.append(np.mean([end.noise > limit for end in ends]))
+        others = repeat(by_chance, tasks, jobs=options.jobs, label=f"draw {seed}")
+        shares.append(len(smooth(others, task(number, seed).noise)) / len(others))
     label = SETTINGS[number].label
     report.add(f"{label}: share oversmoothed on other draws of the noise", None, np.array(shares))
     report.note(
         f"{SPLINES}: {label}: on {len(seeds)} other draws of the noise, with {runs} runs each, "
-        f"between {100 * min(shares):.0f} and {100 * max(shares):.0f} % end oversmoothed."
+        f"between {100 * min(shares):.0f} and {100 * max(shares):.0f} % end oversmoothed, on the "
+        f"draw of the table {100 * len(smooth(ends, noise)) / len(ends):.0f} %."
     )
 
 
@@ -336,7 +337,7 @@ def _both(report: Report, found: dict[str, list[End]], seed: int) -> None:
     lines = []
     for label in (BIC, NONE):
         counts = {
-            name.removeprefix(label).removeprefix(", ") or "our price": len(smooth(ends, noise))
+            name.removeprefix(label).removeprefix(", ") or "usual": len(smooth(ends, noise))
             for name, ends in found.items()
             if name.startswith(label)
         }
@@ -344,17 +345,17 @@ def _both(report: Report, found: dict[str, list[End]], seed: int) -> None:
         if stopped is not None:
             report.claim(
                 f"{label}: more steps before the end leave as many oversmoothed",
-                stopped == counts["our price"],
+                stopped == counts["usual"],
             )
-        lines.append(f"{label}: " + ", ".join(f"{name} {n}" for name, n in counts.items()))
+        told = "; ".join(f"{n} ({name})" for name, n in counts.items())
+        lines.append(f"with {label.rpartition(', ')[2]} {told}")
     report.note(
-        f"{SPLINES}: Alg. 1, oversmoothed of {len(found[BIC])} runs on this draw of the noise: "
-        + "; ".join(lines)
-        + ". Most settings have our price, which is relative to the norm of a function; with S08's "
-        "own most runs end oversmoothed. With 30 steps between estimates of the noise few or none "
-        "do, so it is likely that the noise is first estimated, after 10 steps, before enough "
-        "functions are in, and that a high estimate then keeps them out, as S08 says too. Its own "
-        "draw is not known."
+        f"{SPLINES}: Oversmoothed are, of {len(found[BIC])} runs of Alg. 1 on this draw of the "
+        f"noise, {', and '.join(lines)}. Most settings have our price, which is relative to the "
+        "norm of a function; with S08's own most runs end oversmoothed. With 30 steps between "
+        "estimates of the noise few or none do, so it is likely that the noise is first estimated, "
+        "after 10 steps, before enough functions are in, and that a high estimate then keeps them "
+        "out, as S08 says too. Its own draw is not known."
     )
 
 
@@ -439,20 +440,27 @@ def _figure(drawn: list[tuple[int, list[End]]], seed: int):
         given = task(i, seed)
         noise = OVERSMOOTHED * given.noise
         ordered = sorted(ends, key=lambda end: end.objective)
-        for end in ordered[:: max(1, len(ordered) // 200)]:
+        step = max(1, len(ordered) // 200)
+        for end in ordered[::step]:
             color = ORANGE if end.noise > noise else BLUE
             left.plot(end.estimate, color=color, linewidth=0.5, alpha=0.3)
         left.plot(given.f, color="black", linewidth=1, linestyle="--")
         wide = len(smooth(ends, given.noise))
-        left.set_title(f"{SETTINGS[i].label}: estimates; {wide} oversmoothed", fontsize=9)
+        told = f"one estimate in {step}" if step > 1 else "estimates"
+        left.set_title(f"{SETTINGS[i].label}: {told}; {wide} runs oversmoothed", fontsize=9)
         left.set_xlabel("sample", fontsize=8)
         left.margins(x=0.01)
         kept = np.zeros((given.columns.shape[1], len(ordered)))
         for column, end in enumerate(ordered):
             kept[list(end.active), column] = 1.0
-        right.imshow(kept, aspect="auto", cmap="Blues", interpolation="nearest")
+        right.imshow(kept, aspect="auto", cmap="Blues", interpolation="antialiased")
         distinct = len({end.active for end in ends})
         right.set_title(f"functions kept; different sets: {distinct}", fontsize=9)
         right.set_xlabel("runs, by rising objective", fontsize=8)
         right.set_ylabel("function", fontsize=8)
+    for color, style, label in (
+        (BLUE, "-", "run"), (ORANGE, "-", "oversmoothed run"), ("black", "--", "truth"),
+    ):  # fmt: skip
+        axes[0, 0].plot([], [], style, color=color, label=label)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

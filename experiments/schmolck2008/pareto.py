@@ -186,15 +186,16 @@ def _figure(model: ParetoClassifier, name: str):
     grid = np.meshgrid(*(np.linspace(a, b, 200) for a, b in zip(low, high, strict=True)))
     latent = model.decision_function(np.column_stack([g.ravel() for g in grid]), best)
     left.contour(*grid, latent.reshape(grid[0].shape), [0], colors=GREY)
-    left.plot(*X[y == 0].T, "x", color=BLUE, markersize=4)
-    left.plot(*X[y == 1].T, ".", color=ORANGE, markersize=6)
+    left.plot(*X[y == 0].T, "x", color=BLUE, markersize=4, label="class 0, training")
+    left.plot(*X[y == 1].T, ".", color=ORANGE, markersize=6, label="class 1, training")
     centers = model.relevance_vectors_[np.flatnonzero(model.weights_[best])]
-    left.plot(*centers.T, "o", color="black", markerfacecolor="none", markersize=11)
+    left.plot(*centers.T, "o", color="black", markerfacecolor="none", markersize=11, label="kernel")
     wrong = np.mean(model.predict(X_test, best) != y_test)
     left.set(
         title=f"{name}: {len(centers)} kernels, test error {100 * wrong:.1f} %",
         xlabel="$x_1$",
         ylabel="$x_2$",
     )
-    ParetoDisplay.from_estimator(model, X, y, ax=right, chosen=best, name="training")
+    left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, frameon=False)
+    ParetoDisplay.from_estimator(model, X_test, y_test, ax=right, chosen=best, name="test")
     return figure
