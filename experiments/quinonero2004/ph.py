@@ -50,7 +50,7 @@ SCALES = (5.0, 1.0)  # where the search for length scales begins
 # examples to learn from; steps between starts of the process, of other models
 SIZES = {False: (1228, 12, 1), True: (300, 40, 40)}
 STRETCH = 20  # forecasts of the process in a panel of the picture
-LONGEST = 0.02  # the part of the ends of bars that its panels may cut at the top, and as many below
+LONG = 2.0  # times the median bar: longer ones are cut there
 
 
 class Data(NamedTuple):
@@ -251,11 +251,9 @@ def _figure(results: dict[tuple[str, str], Result]) -> Any:
                 ax.errorbar(times + shift, mean, 2 * std, label=METHODS[method], **shape)
             times, seen = (values[part] for values in found["taylor"][:2])
             ax.plot(times, seen, "x", color="black", markersize=4, label="truth", zorder=5)
-            ends = [found[method][2][part] + k * found[method][3][part]
-                    for method in ("taylor", "naive") for k in (-2, 2)]  # fmt: skip
-            low, high = np.quantile(np.ravel(ends), [LONGEST, 1 - LONGEST])
-            margin = 0.05 * (high - low)
-            ax.set_ylim(min(low, seen.min()) - margin, max(high, seen.max()) + margin)
+            bars = 2 * np.concatenate([found[method][3][part] for method in ("taylor", "naive")])
+            margin = LONG * np.median(bars)
+            ax.set_ylim(seen.min() - margin, seen.max() + margin)
         left.set(title=f"{SPLITS[split]}: 1 to {HORIZON} steps ahead", ylabel="pH, standardised")
         right.set_title(f"{SPLITS[split]}: {HORIZON} steps ahead")
     for ax in (left, right):
@@ -263,6 +261,6 @@ def _figure(results: dict[tuple[str, str], Result]) -> Any:
     handles, labels = right.get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside lower center", ncols=3, frameon=False,
-        title="bars of 2 standard deviations; the longest are cut",
+        title="bars of 2 standard deviations; long ones are cut",
     )  # fmt: skip
     return figure

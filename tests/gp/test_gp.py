@@ -162,9 +162,10 @@ def test_extra_weight_only_adds_variance():
     far = np.vstack([GRID, X, 100 + GRID])
     extra = model.predict(far, return_std=True)[1]
     bare = model.set_params(augment=False).predict(far, return_std=True)[1]
-    assert (extra >= bare).all() and (extra[:25] > bare[:25]).any()
+    rounding = 4 * np.finfo(float).eps  # rows of other batches differ by it on some processors
+    assert (extra >= bare * (1 - rounding)).all() and (extra[:25] > 1.01 * bare[:25]).any()
     taken = 25 + model.support_
-    np.testing.assert_array_equal(extra[taken], bare[taken])
+    np.testing.assert_allclose(extra[taken], bare[taken], rtol=rounding)
     np.testing.assert_allclose(bare[-25:], np.sqrt(model.noise_variance_))
     amplitude = model.kernel_.k1.constant_value
     np.testing.assert_allclose(extra[-25:] ** 2, amplitude + model.noise_variance_)
