@@ -179,16 +179,17 @@ def _table(report: Report, options: Options, count: int, size: int) -> None:
         tasks = [(name, options.seed, i, size) for i in range(count)]
         values = np.array(repeat(one, tasks, jobs=options.jobs, label=name))
         means[name] = values.mean(axis=0)
-        report.add(f"{name}: train error", paper[0], values[:, 0], best="low")
-        report.add(f"{name}: test error", paper[1], values[:, 1], best="low")
+        label = name.replace("RVM", "RVR") if name in KINDS else name
+        report.add(f"{label}: train error", paper[0], values[:, 0], best="low")
+        report.add(f"{label}: test error", paper[1], values[:, 1], best="low")
         if name.startswith("RVM"):
             vectors: float | str | None = paper[2]
             if name == ENDED[KINDS[0]]:
                 vectors = f"{vectors:g} (fitted)"
-            report.add(f"{name}: relevance vectors", vectors, values[:, 2], best="low")
-            report.add(f"{name}: seconds", None, values[:, 3])
+            report.add(f"{label}: relevance vectors", vectors, values[:, 2], best="low")
+            report.add(f"{label}: seconds", None, values[:, 3])
             report.note(
-                f"{name}: test error {np.median(values[:, 1]):.2e} at the median, "
+                f"{label}: test error {np.median(values[:, 1]):.2e} at the median, "
                 f"{values[:, 1].min():.2e} to {values[:, 1].max():.2e}."
             )
     for way, names in (("RVR", KINDS), ("thesis' schedule", ENDED.values())):
