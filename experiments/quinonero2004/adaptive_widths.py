@@ -233,10 +233,9 @@ def _say(report: Report, way: str, sizes: tuple, found: dict, count: int) -> Non
         + ", ".join(f"{np.exp(v):.2g}" for v in change)
         + ". The thesis does not tell its two widths. Of ours, 2 and 4, the small one errs less at "
         f"{int(np.sum(change < 0))} of {len(sizes)} sizes, though hardly at {sizes[0]}. The log "
-        "evidence, by which a width is learned, is that of the better fixed one and "
+        "evidence with the learned width less that with the better fixed one is "
         + ", ".join(f"{v:.0f}" for v in learned[:, 3] - np.maximum(small[:, 3], big[:, 3]))
-        + " more: where that is above 0 and the error is the higher one, it is not the search that "
-        "failed."
+        + ": where it is below 0, a search from another width ends higher."
     )
     report.row = "QC04 B Fig. 5"
     for n, scale in zip(sizes, learned[:, 2], strict=True):
